@@ -1,0 +1,41 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+OUT ?= out
+
+.PHONY: help demo test test-all lint format clean
+
+help:
+	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
+	@echo "make test   run the tests"
+	@echo "make lint   formatting, lint, types and the import contract"
+	@echo "Each sets up its own virtual environment in $(VENV)."
+
+demo: $(VENV)/.ready-cli
+	$(BIN)/python examples/demo.py $(OUT)/demo
+
+test: $(VENV)/.ready-test
+	$(BIN)/python -m pytest
+
+# Everything that CI runs; heavier extras join here as they gain tests.
+test-all: test
+
+lint: $(VENV)/.ready-test
+	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure
+
+format: $(VENV)/.ready-test
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+# One stamp an extra, made anew when the requirements change.
+$(VENV)/.ready-%: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing labelens[$*] into $(VENV) ..."
+	$(PIP) install --constraint constraints.txt --editable ".[$*]"
+	@touch $@
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

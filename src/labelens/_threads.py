@@ -1,0 +1,86 @@
+"""Row blocks on every core, with answers that do not depend on how many cores there are.
+
+A block is the unit of parallelism. BLAS runs on one thread inside a block, because a threaded
+GEMM changes bits with the thread count; results come back in the order of the blocks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _BlasOnOneThread:
+    """Re-entrant across threads: the first one in sets the limit, the last one out restores it.
+
+    threadpoolctl alone would not do: two callers that overlap would each restore what they found,
+    and the second one found a single thread.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._controller: ThreadpoolController | None = None
+        self._limiter = None
+        self._threads = 1
+
+    def enter(self) -> int:
+        """Limit BLAS to one thread; return how many it was allowed before."""
+        with self._lock:
+            if self._inside == 0:
+                if self._controller is None:
+                    self._controller = ThreadpoolController().select(user_api="blas")
+                self._threads = min(
+                    (library["num_threads"] for library in self._controller.info()), default=1
+                )
+                self._limiter = self._controller.limit(limits=1)
+            self._inside += 1
+            return self._threads
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.restore_original_limits()  # type: ignore[attr-defined]
+
+
+_blas = _BlasOnOneThread()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[int]:
+    """Run the body with single-threaded BLAS; yields the thread count that BLAS had before.
+
+    That count honours OMP_NUM_THREADS, `threadpoolctl.threadpool_limits` and joblib's workers, so
+    it is also how many blocks may run at once.
+    """
+    threads = _blas.enter()
+    try:
+        yield threads
+    finally:
+        _blas.leave()
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """`map(function, items)` on all allowed threads; at most that many results wait at a time."""
+    with one_blas_thread() as threads:
+        if threads == 1:
+            yield from map(function, items)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            waiting: deque[Future[Result]] = deque()
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()

@@ -1,0 +1,218 @@
+"""What users pass in, checked once; the only file that uses scikit-learn's validation helpers.
+
+Everything that is refused is refused in a sentence that names the row, the column or the label.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+__all__ = [
+    "check_embedding",
+    "check_is_fitted",
+    "check_labels",
+    "check_number",
+    "check_rows",
+    "check_seed",
+    "check_weight",
+]
+
+
+def check_seed(random_state: Any) -> int:
+    """Any scikit-learn `random_state` as one integer, from which every draw is made."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def check_number(
+    value: Any,
+    name: str,
+    low: float,
+    high: float = np.inf,
+    *,
+    integer: bool = False,
+    open_low: bool = False,
+) -> Any:
+    """A finite number within bounds, or a sentence that says which bounds."""
+    kind: Any = Integral if integer else Real
+    above = "> " if open_low else ">= "
+    bounds = f"{above}{low:g}" + ("" if high == np.inf else f" and <= {high:g}")
+    wanted = f"{'an integer' if integer else 'a number'} {bounds}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}.")
+    if not (low < value if open_low else low <= value) or not value <= high or value == np.inf:
+        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+    return int(value) if integer else float(value)
+
+
+# Rows ----------------------------------------------------------------------------------------
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X -> a real ndarray in its own dtype and layout, or CSR; finite; columns as in `fit`."""
+    names = _column_names(X)
+    try:
+        rows = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+        )
+    except (ValueError, TypeError) as error:
+        if culprit := _first_non_number(X):
+            row, column, value = culprit
+            raise type(error)(
+                f"X is not numeric: {_cell(row, column, names)} holds {value!r} ({error}). Encode "
+                "such columns as numbers (for example with OneHotEncoder) or drop them."
+            ) from error
+        raise
+    if rows.dtype.kind not in "fiub":
+        raise TypeError(f"X has dtype {rows.dtype}; labelens takes real numbers.")
+    if rows.dtype in (np.float16, np.longdouble) or not rows.dtype.isnative:
+        rows = rows.astype(np.float32 if rows.dtype.itemsize <= 4 else np.float64)
+    _refuse_non_finite(rows, names)
+    return rows
+
+
+def _column_names(X: Any) -> list[Any] | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else list(columns)
+
+
+def _cell(row: int, column: int, names: list[Any] | None) -> str:
+    return f"row {row}, column {column if names is None else repr(names[column])}"
+
+
+def _first_non_number(X: Any) -> tuple[int, int, Any] | None:
+    """Row, column and value of the first cell that is no number; None if that is not the fault."""
+    if sparse.issparse(X):
+        return None
+    cells = np.asarray(X)
+    if cells.ndim != 2 or cells.dtype.kind not in "OUSM":
+        return None
+    for column in range(cells.shape[1]):
+        for row, value in enumerate(cells[:, column]):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return row, column, value
+    return None
+
+
+def _refuse_non_finite(rows: Any, names: list[Any] | None) -> None:
+    values = rows.data if sparse.issparse(rows) else rows
+    if values.dtype.kind != "f" or values.size == 0:
+        return
+    # One fast read for the usual case; a sum that overflows falls through to the slow look.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values, dtype=np.float64)) or np.isfinite(values).all():
+            return
+    if sparse.issparse(rows):
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
+        column, count = int(rows.indices[place]), int((~np.isfinite(values)).sum())
+        value = values[place]
+    else:
+        bad = ~np.isfinite(rows)
+        row, column = (int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
+        value, count = rows[row, column], int(bad.sum())
+    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    raise ValueError(
+        f"Input X contains {kind} at {_cell(row, column, names)}"
+        f"{f' (and {count - 1} more values that are not finite)' if count > 1 else ''}. "
+        "Impute or drop such rows first, for example with SimpleImputer."
+    )
+
+
+def check_embedding(Z: Any, n_components: int) -> NDArray[Any]:
+    """What `inverse_transform` takes: (n, k), real and finite."""
+    embedding = check_array(Z, dtype=(np.float64, np.float32))
+    if embedding.shape[1] != n_components:
+        raise ValueError(
+            f"X has {embedding.shape[1]} columns, and the embedding has {n_components} components."
+        )
+    return embedding
+
+
+# Weights -------------------------------------------------------------------------------------
+
+
+def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+    """(n,) non-negative float64, at least one above zero; None where all rows weigh the same."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weight < 0).any():
+        row = int(np.argmax(weight < 0))
+        raise ValueError(f"sample_weight is negative at row {row}: {weight[row]!r}.")
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
+    return weight
+
+
+# Labels --------------------------------------------------------------------------------------
+
+
+def check_labels(y: Any, n_rows: int, missing: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Y -> (n,) or (n, m) array, or CSR, and which rows have a label.
+
+    Values are checked by the label map that takes them; here only what every one of them needs.
+    """
+    if sparse.issparse(y):
+        labels = y.tocsr()
+    else:
+        labels = _as_array(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if labels.ndim not in (1, 2):
+            raise ValueError(f"y must have one or two dimensions, got shape {labels.shape}.")
+    if labels.shape[0] != n_rows:
+        raise ValueError(
+            f"X and y have inconsistent numbers of samples: {n_rows} rows, "
+            f"{labels.shape[0]} labels."
+        )
+    if labels.ndim == 2 and labels.shape[1] == 0:
+        raise ValueError("y has no columns.")
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must be real.")
+    values = labels.data if sparse.issparse(labels) else labels
+    labelled = np.ones(n_rows, dtype=bool)
+    if missing is not None and not sparse.issparse(labels):
+        marked = labels != labels if missing != missing else labels == missing
+        if np.ndim(marked):
+            labelled = ~(marked if labels.ndim == 1 else marked.all(axis=1))
+            values = labels[labelled]
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        kind = "NaN" if np.isnan(values).any() else "infinity (inf)"
+        bad = ~np.isfinite(labels.toarray() if sparse.issparse(labels) else labels)
+        bad = (bad if bad.ndim == 1 else bad.any(axis=1)) & labelled
+        raise ValueError(
+            f"Input y contains {kind} at row {int(np.argmax(bad))}. Drop such rows, or mark "
+            "unlabelled ones and name the marker with missing_label."
+        )
+    return labels, labelled
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    """np.asarray, except that a list of mixed types is not turned into a list of strings."""
+    labels = np.asarray(y)
+    if labels.dtype.kind in "US" and isinstance(y, (list, tuple)) and labels.ndim == 1:
+        wanted = str if labels.dtype.kind == "U" else bytes
+        if not all(isinstance(label, wanted) for label in y):
+            mixed = np.empty(len(y), dtype=object)
+            mixed[:] = y
+            return mixed
+    return labels

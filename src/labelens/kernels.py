@@ -1,0 +1,131 @@
+"""Kernels of the data, k(x, x'), and the rule that chooses their width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import (
+    euclidean_distances,
+    laplacian_kernel,
+    linear_kernel,
+    pairwise_kernels,
+    polynomial_kernel,
+    rbf_kernel,
+)
+
+from ._validation import check_number
+from .moments import Spread
+
+SHIFT_INVARIANT = ("rbf", "laplacian", "matern")
+# What `kernel_params` may hold for each, with its default.
+PARAMETERS: dict[str, dict[str, float]] = {
+    "rbf": {},
+    "laplacian": {},
+    "matern": {"nu": 1.5},
+    "polynomial": {"degree": 3, "coef0": 1},
+    "linear": {},
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k(x, x') with its width settled.
+
+    rbf          exp(-gamma |x - x'|^2)
+    laplacian    exp(-gamma |x - x'|_1)
+    matern       nu = 1/2, 3/2, 5/2; length scale 1 / sqrt(2 gamma), so that nu -> inf is rbf
+    polynomial   (gamma <x, x'> + coef0)^degree
+    linear       <x, x'>
+    """
+
+    name: str | Callable[..., float]
+    gamma: Any  # a number once settled; before that perhaps the rule "scale" or "median"
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shift_invariant(self) -> bool:
+        return self.name in SHIFT_INVARIANT
+
+    def __call__(self, A: Any, B: Any) -> NDArray[Any]:
+        """(n, d), (m, d) -> (n, m)."""
+        match self.name:
+            case "rbf":
+                return rbf_kernel(A, B, gamma=self.gamma)
+            case "laplacian":
+                return laplacian_kernel(A, B, gamma=self.gamma)
+            case "matern":
+                return self._matern(euclidean_distances(A, B))
+            case "polynomial":
+                return polynomial_kernel(A, B, gamma=self.gamma, **self.params)
+            case "linear":
+                return linear_kernel(A, B)
+        return pairwise_kernels(A, B, metric=self.name, **self.params)
+
+    def _matern(self, distance: NDArray[Any]) -> NDArray[Any]:
+        nu = self.params["nu"]
+        # sqrt(2 nu) |x - x'| / length_scale
+        distance *= np.sqrt(4 * nu * self.gamma)
+        decay = np.exp(-distance)
+        if nu == 0.5:
+            return decay
+        if nu == 1.5:
+            return (1 + distance) * decay
+        return (1 + distance + distance**2 / 3) * decay
+
+
+def make_kernel(name: Any, gamma: Any, params: Mapping[str, Any] | None) -> Kernel:
+    """Check a kernel's name and parameters; gamma may still be a rule ("scale", "median")."""
+    params = dict(params or {})
+    if callable(name):
+        return Kernel(name, None, params)
+    if name == "poly":
+        name = "polynomial"
+    if name not in PARAMETERS:
+        raise ValueError(
+            f"kernel must be one of {', '.join(map(repr, PARAMETERS))} or a callable, got {name!r}."
+        )
+    if unknown := sorted(set(params) - set(PARAMETERS[name])):
+        raise ValueError(
+            f"kernel_params of the {name!r} kernel may hold "
+            f"{', '.join(PARAMETERS[name]) or 'nothing'}, got {', '.join(map(repr, unknown))}."
+        )
+    params = PARAMETERS[name] | params
+    if name == "matern" and params["nu"] not in (0.5, 1.5, 2.5):
+        raise ValueError(f"nu of the Matern kernel must be 0.5, 1.5 or 2.5, got {params['nu']!r}.")
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "median"):
+            raise ValueError(f"gamma must be a number > 0, 'scale' or 'median', got {gamma!r}.")
+    else:
+        gamma = check_number(gamma, "gamma", 0, open_low=True)
+    return Kernel(name, gamma, params)
+
+
+def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel:
+    """Replace a rule for gamma by the number that it gives for these rows.
+
+    "scale": 1 / (d * variance of all entries), as in scikit-learn's SVC; 1 if X is constant.
+    "median": sigma is the median distance between rows, gamma = 1 / (2 sigma^2); over all pairs
+    of at most 1000 rows, drawn at random.
+    """
+    if not isinstance(kernel.gamma, str):
+        return kernel
+    if kernel.gamma == "scale":
+        # About the first column's origin, so that a common offset of all columns costs no digits.
+        mean = (spread.origin - spread.origin[0]) + spread.offset
+        variance = spread.variance.mean() + mean.var()
+        gamma = 1 / (mean.size * variance) if variance > 0 else 1.0
+    else:
+        chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
+        sample = rows[np.sort(chosen)].astype(np.float64)
+        if not sparse.issparse(sample):
+            sample = sample - spread.mean
+        squares = euclidean_distances(sample, squared=True)
+        squares = squares[np.triu_indices_from(squares, 1)]
+        median = np.median(squares) if squares.size else 0.0
+        gamma = 1 / (2 * median) if median > 0 else 1.0
+    return Kernel(kernel.name, float(gamma), kernel.params)

@@ -1,0 +1,75 @@
+"""Label maps: psi, the side of the cross-moment that sees y.
+
+A label map turns a batch of labels into a `Right`: either class numbers (a one-hot matrix that is
+never written down) or q features. What a random method does to them afterwards, the (q, k) matrix
+R, is `mixing`, and belongs to the map too: only the map knows which labels are alike.
+
+    label_kernel   exact factor Psi of L = Psi Psi^T                        file
+    "delta"        one-hot                                                  onehot.py
+    "delta"        hashed Gaussian vectors, k of them (label_map="gaussian") hashed.py
+    "linear"       y itself                                                 linear.py
+    "rbf"          Fourier features: exact for one column, random for more  fourier.py
+    transformer    whatever it returns                                      transformed.py
+    (y is None)    L = I, one random vector a row                           unlabelled.py
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .fourier import FourierLabels
+from .hashed import HashedLabels
+from .linear import LinearLabels
+from .onehot import OneHotLabels
+from .right import LabelMap, Right
+from .transformed import TransformedLabels
+from .unlabelled import Unlabelled
+
+__all__ = ["LabelMap", "Right", "Unlabelled", "choose_kernel", "make_label_map"]
+
+
+def choose_kernel(y: Any) -> str:
+    """The rule behind `label_kernel="auto"`, first match wins.
+
+    1. sparse, or several columns of 0 and 1 only (a multilabel indicator) -> "linear"
+    2. floats, not all of them whole numbers (continuous)                  -> "rbf"
+    3. anything else: int, str, bool, whole floats, objects (classes)      -> "delta"
+    """
+    if sparse.issparse(y):
+        return "linear"
+    if y.ndim == 2 and y.dtype.kind in "biuf" and np.isin(y, (0, 1)).all():
+        return "linear"
+    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
+        return "rbf"
+    return "delta"
+
+
+def make_label_map(
+    y: Any,
+    weight: Any,
+    kernel: Any,
+    gamma: float | None,
+    n_components: int,
+    mixing: str | None,
+    seed: int,
+) -> LabelMap:
+    """The label map for the first batch of labels; `mixing` is None for the spectral methods."""
+    if isinstance(kernel, str) and kernel == "auto":
+        kernel = choose_kernel(y)
+    if kernel == "delta":
+        if mixing == "gaussian":
+            return HashedLabels.for_labels(y, n_components, seed)
+        return OneHotLabels.for_labels(y, mixing, seed, gamma)
+    if kernel == "linear":
+        return LinearLabels.for_labels(y, mixing, seed)
+    if kernel == "rbf":
+        return FourierLabels.for_labels(y, weight, gamma, n_components, mixing, seed)
+    if hasattr(kernel, "fit") and hasattr(kernel, "transform"):
+        return TransformedLabels.for_labels(y, kernel, mixing, seed)
+    raise ValueError(
+        "label_kernel must be 'auto', 'delta', 'linear', 'rbf' or a scikit-learn transformer of "
+        f"y, got {kernel!r}."
+    )

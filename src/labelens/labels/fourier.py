@@ -1,0 +1,77 @@
+"""Continuous labels under an RBF kernel, as Fourier features of y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .linear import numeric_columns
+from .right import Right, dense_mixing, random_generator
+
+# One column of labels: the RBF kernel is the integral of cos(w (y - y')) against a Gaussian, and
+# the trapezoid rule with step h and cut-off 7.5 gives it to 1e-12 for all labels closer than
+# 2 pi / h - 7.5 = 99 length scales: 128 frequencies, no randomness.
+CUT_OFF, N_FREQUENCIES = 7.5, 128
+# Several columns have no such grid; random frequencies converge as 1 / sqrt(their number).
+N_RANDOM_FREQUENCIES = 512
+
+
+@dataclass(frozen=True)
+class FourierLabels:
+    """psi(y) = a_j (cos w_j.y, sin w_j.y); k random features a label with label_map="fourier"."""
+
+    gamma: float
+    frequencies: NDArray[np.float64]  # (m, F)
+    amplitudes: NDArray[np.float64]  # (F,)
+    phases: NDArray[np.float64] | None  # (F,): one feature a frequency instead of a pair
+    mix: str | None
+    seed: int
+    kernel: str = field(default="rbf")
+
+    @classmethod
+    def for_labels(
+        cls, y: Any, weight: Any, gamma: float | None, k: int, mix: str | None, seed: int
+    ) -> FourierLabels:
+        width = 1 if y.ndim == 1 else y.shape[1]
+        values = numeric_columns(y, width, "rbf")
+        if gamma is None:
+            # As `gamma="scale"` does for the rows: the variance over all entries.
+            deviation = values - np.average(values, axis=0, weights=weight).mean()
+            variance = np.average(deviation**2, axis=0, weights=weight).mean()
+            gamma = 1 / (width * variance) if variance > 0 else 1.0
+        draw = random_generator(seed, "label frequencies")
+        phases = None
+        if mix == "fourier":
+            frequencies = draw.standard_normal((width, k))
+            amplitudes = np.full(k, np.sqrt(2 / k))
+            phases = draw.uniform(0, 2 * np.pi, k)
+        elif width == 1:
+            step = CUT_OFF / N_FREQUENCIES
+            frequencies = step * np.arange(N_FREQUENCIES + 1.0)[None, :]
+            mass = 2 * step * np.exp(-(frequencies[0] ** 2) / 2) / np.sqrt(2 * np.pi)
+            mass[0] /= 2  # every other frequency stands for itself and its negative
+            amplitudes = np.sqrt(mass)
+        else:
+            frequencies = draw.standard_normal((width, N_RANDOM_FREQUENCIES))
+            amplitudes = np.full(N_RANDOM_FREQUENCIES, N_RANDOM_FREQUENCIES**-0.5)
+        return cls(gamma, frequencies * np.sqrt(2 * gamma), amplitudes, phases, mix, seed)
+
+    def encode(self, y: Any) -> Right:
+        angles = numeric_columns(y, len(self.frequencies), "rbf") @ self.frequencies
+        if self.phases is not None:
+            return Right(features=np.cos(angles + self.phases) * self.amplitudes)
+        waves = np.hstack([np.cos(angles), np.sin(angles)])
+        return Right(features=waves * np.tile(self.amplitudes, 2))
+
+    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
+        if self.mix == "fourier":
+            return np.eye(width, k)  # k random features already
+        return dense_mixing(self.mix, self.seed, width, k)
+
+    def same_as(self, other: Any) -> bool:
+        return isinstance(other, FourierLabels) and np.array_equal(
+            self.frequencies, other.frequencies
+        )

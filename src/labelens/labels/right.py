@@ -1,0 +1,86 @@
+"""What a label map makes of a batch of labels, and what every label map can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+@dataclass(frozen=True)
+class Right:
+    """The right-hand side of the cross-moment, one row a sample.
+
+    With `codes` it is the one-hot matrix of those class numbers; otherwise it is `features`, and
+    `classes` only says which labels were there.
+    """
+
+    classes: tuple[Any, ...] | None = None
+    codes: NDArray[np.intp] | None = None  # (n, m), numbers into classes
+    features: Any = None  # (n, q) float64, or CSR
+
+    def rows(self, which: Any) -> Right:
+        """The rows of a slice, a mask or an index array."""
+        if self.codes is not None:
+            return Right(self.classes, self.codes[which])
+        return Right(self.classes, features=self.features[which])
+
+    def dense(self) -> NDArray[np.float64]:
+        """(n, q) float64, written out."""
+        if self.codes is not None:
+            one_hot = np.zeros((len(self.codes), len(self.classes or ())))
+            one_hot[np.arange(len(self.codes))[:, None], self.codes] = 1.0
+            return one_hot
+        return self.features.toarray() if sparse.issparse(self.features) else self.features
+
+
+class LabelMap(Protocol):
+    """psi: labels -> Right, decided by the first batch and the same for all later ones."""
+
+    @property
+    def kernel(self) -> Any:
+        """The label kernel it is a factor of: what `label_kernel_` shows."""
+        ...
+
+    def encode(self, y: Any) -> Right: ...
+
+    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
+        """R, (q, k): the random vectors of the direct solver; E[R R^T] = I where L can see it."""
+        ...
+
+    def same_as(self, other: Any) -> bool:
+        """Whether moments made with either can be merged."""
+        ...
+
+
+def random_generator(seed: int, purpose: str) -> np.random.Generator:
+    """An independent stream for each purpose of one seed; the same on every platform."""
+    tag = int.from_bytes(purpose.encode(), "little")
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, tag])))
+
+
+def spread_evenly(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(q, k) -> the nearest R with R R^T = I or R^T R = I on the span, scaled to E[R R^T] = I.
+
+    The polar factor: for k >= rank every direction of the span is kept with the same length, so
+    nothing is lost and Claim 1 of the paper holds exactly; for k < rank the columns are
+    orthonormal. Unlike QR it does not care about the order of rows or columns.
+    """
+    left, values, right = np.linalg.svd(vectors, full_matrices=False)
+    rank = int((values > values[0] * max(vectors.shape) * np.finfo(float).eps).sum())
+    return left[:, :rank] @ right[:rank]
+
+
+def gaussian_mixing(seed: int, width: int, k: int) -> NDArray[np.float64]:
+    return random_generator(seed, "label mixing").standard_normal((width, k)) / np.sqrt(k)
+
+
+def dense_mixing(kind: str | None, seed: int, width: int, k: int) -> NDArray[np.float64]:
+    """R for labels that are q features with no structure of their own."""
+    vectors = gaussian_mixing(seed, width, k)
+    if kind == "gaussian":
+        return vectors
+    return spread_evenly(vectors) * np.sqrt(max(1.0, width / k))

@@ -1,0 +1,60 @@
+"""Feature maps: phi, the side of the cross-moment that sees X.
+
+A feature map turns a block of rows into p features whose inner products are, or estimate, a
+kernel. It is drawn once, from a seed, and pure from then on.
+
+    approximation     features                                              file
+    (linear methods)  the rows themselves                                   identity.py
+    "fourier"         cos and sin of independent random frequencies         fourier.py
+    "orthogonal"      the same, frequencies orthogonal in groups of d       orthogonal.py
+    "fastfood"        the same, by Walsh-Hadamard transforms                fastfood.py
+    "nystroem"        kernel values against landmarks from the first batch  nystroem.py
+    transformer       whatever it returns                                   transformed.py
+
+The linear kernel needs no approximation, so its random features are the rows themselves; the
+polynomial kernel has no frequencies, so its random features are a tensor sketch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from ..kernels import Kernel
+from .base import FeatureMap
+from .fastfood import Fastfood
+from .fourier import Fourier
+from .identity import Identity
+from .nystroem import Nystroem
+from .orthogonal import orthogonal
+from .transformed import Transformed, tensor_sketch
+
+__all__ = ["APPROXIMATIONS", "FeatureMap", "Identity", "make_feature_map"]
+
+APPROXIMATIONS = ("fourier", "orthogonal", "fastfood", "nystroem", "exact")
+
+
+def make_feature_map(
+    approximation: Any, kernel: Kernel, rows: Any, n_features: int, seed: int
+) -> FeatureMap | None:
+    """The map for a first batch of rows (already scaled); None where no features are made."""
+    if not isinstance(approximation, str):
+        return Transformed.fit(approximation, rows)
+    if approximation == "exact":
+        return None
+    if approximation == "nystroem":
+        return Nystroem.draw(kernel, rows, n_features, seed)
+    if kernel.name == "linear":
+        return Identity(rows.shape[1])
+    if kernel.name == "polynomial":
+        return tensor_sketch(kernel, rows, n_features, seed)
+    if approximation == "fastfood":
+        if sparse.issparse(rows):
+            raise ValueError(
+                "approximation='fastfood' would make a sparse X dense; use "
+                "approximation='orthogonal' or 'fourier'."
+            )
+        return Fastfood.draw(kernel, rows.shape[1], n_features, seed)
+    make = {"fourier": Fourier.draw, "orthogonal": orthogonal}[approximation]
+    return make(kernel, rows.shape[1], n_features, seed)

@@ -1,0 +1,62 @@
+"""What every feature map can do, and the parts that the random Fourier maps share."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+
+
+class FeatureMap(Protocol):
+    """phi: (n, d) rows -> (n, p) features, in float32 for float32 rows and in float64 otherwise."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    def __call__(self, rows: Any) -> Any: ...
+
+    def same_as(self, other: Any) -> bool:
+        """Whether both give the same features, so that moments made with either can be merged."""
+        ...
+
+
+def working_dtype(rows: Any) -> type:
+    return np.float32 if rows.dtype == np.float32 else np.float64
+
+
+def feature_generator(seed: int) -> np.random.Generator:
+    """The stream of the feature maps, apart from the label maps'; the same on every platform."""
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, 0])))
+
+
+def waves(angles: NDArray[Any], n_features: int, phase: float) -> NDArray[Any]:
+    """(n, ceil(p/2)) angles w.x -> (n, p) features with E[<phi(x), phi(x')>] = k(x, x').
+
+    cos(w.x) and sin(w.x) in pairs: cos cos + sin sin = cos(w.(x - x')) has no term that only
+    vanishes on average, and needs half of the frequencies. For odd p the last frequency gives one
+    feature, sqrt(2) cos(w.x + phase) with a random phase, unbiased as well.
+    """
+    pairs = n_features // 2
+    features = np.empty((len(angles), n_features), dtype=angles.dtype)
+    np.cos(angles[:, :pairs], out=features[:, :pairs])
+    np.sin(angles[:, :pairs], out=features[:, pairs : 2 * pairs])
+    if n_features % 2:
+        np.cos(angles[:, pairs] + angles.dtype.type(phase), out=features[:, -1])
+    features *= angles.dtype.type(np.sqrt(2 / n_features))
+    return features
+
+
+def radial_scale(kernel: Kernel, size: int, draw: np.random.Generator) -> NDArray[np.float64]:
+    """What turns a standard normal vector into a frequency of a radial kernel, (size,).
+
+    rbf: w ~ N(0, 2 gamma I). Matern: a multivariate Student t with 2 nu degrees of freedom, that
+    is the same vector over sqrt(chi2 / (2 nu)).
+    """
+    scale = np.full(size, np.sqrt(2 * kernel.gamma))
+    if kernel.name == "matern":
+        freedom = 2 * kernel.params["nu"]
+        scale *= np.sqrt(freedom / draw.chisquare(freedom, size))
+    return scale

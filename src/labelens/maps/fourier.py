@@ -1,0 +1,61 @@
+"""Random Fourier features (Rahimi and Recht) with one dense matrix of frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+from .base import feature_generator, radial_scale, waves, working_dtype
+
+
+@dataclass(frozen=True)
+class Fourier:
+    n_features: int
+    frequencies: NDArray[np.float64]  # (d, ceil(p/2))
+    phase: float
+
+    @classmethod
+    def draw(cls, kernel: Kernel, d: int, n_features: int, seed: int) -> Fourier:
+        """Independent frequencies from the kernel's spectral density."""
+        draw = feature_generator(seed)
+        normals = draw.standard_normal((d, (n_features + 1) // 2))
+        return cls.from_normals(kernel, normals, n_features, draw)
+
+    @classmethod
+    def from_normals(
+        cls,
+        kernel: Kernel,
+        normals: NDArray[np.float64],
+        n_features: int,
+        draw: np.random.Generator,
+    ) -> Fourier:
+        """Columns that are standard normal vectors, one by one -> frequencies of the kernel."""
+        if kernel.name == "laplacian":
+            # exp(-gamma |x|_1) is a product over coordinates, each with a Cauchy density: a normal
+            # number over the size of an independent one.
+            frequencies = kernel.gamma * normals / np.abs(draw.standard_normal(normals.shape))
+        else:
+            frequencies = normals * radial_scale(kernel, normals.shape[1], draw)
+        return cls(n_features, frequencies, draw.uniform(0, 2 * np.pi))
+
+    @cached_property
+    def _single(self) -> NDArray[np.float32]:
+        return self.frequencies.astype(np.float32)
+
+    def __call__(self, rows: Any) -> NDArray[Any]:
+        dtype = working_dtype(rows)
+        frequencies = self._single if dtype == np.float32 else self.frequencies
+        angles = rows.astype(dtype, copy=False) @ frequencies
+        return waves(angles, self.n_features, self.phase)
+
+    def same_as(self, other: Any) -> bool:
+        return (
+            isinstance(other, Fourier)
+            and self.n_features == other.n_features
+            and np.array_equal(self.frequencies, other.frequencies)
+        )

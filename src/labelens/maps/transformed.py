@@ -1,0 +1,51 @@
+"""Any scikit-learn transformer as the feature map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.kernel_approximation import PolynomialCountSketch
+
+from ..kernels import Kernel
+from .base import feature_generator
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """Fitted on the first batch of rows."""
+
+    transformer: Any
+    n_features: int
+
+    @classmethod
+    def fit(cls, transformer: Any, rows: Any) -> Transformed:
+        if not hasattr(transformer, "fit") or not hasattr(transformer, "transform"):
+            raise TypeError(
+                "approximation must be 'fourier', 'orthogonal', 'fastfood', 'nystroem', 'exact' "
+                f"or a scikit-learn transformer, got {transformer!r}."
+            )
+        fitted = clone(transformer).fit(rows)
+        return cls(fitted, fitted.transform(rows[:1]).shape[1])
+
+    def __call__(self, rows: Any) -> Any:
+        features = self.transformer.transform(rows)
+        return features.tocsr() if sparse.issparse(features) else np.asarray(features)
+
+    def same_as(self, other: Any) -> bool:
+        return isinstance(other, Transformed) and joblib.hash(self) == joblib.hash(other)
+
+
+def tensor_sketch(kernel: Kernel, rows: Any, n_features: int, seed: int) -> Transformed:
+    """Random features of the polynomial kernel (Pham and Pagh, 2013)."""
+    sketch = PolynomialCountSketch(
+        gamma=kernel.gamma,
+        n_components=n_features,
+        random_state=int(feature_generator(seed).integers(2**31)),
+        **kernel.params,
+    )
+    return Transformed.fit(sketch, rows)

@@ -1,0 +1,359 @@
+"""The one base estimator: scikit-learn's conventions around recipe, moments and solution."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+
+from . import _parameters, dual
+from ._threads import in_order, one_blas_thread
+from ._validation import check_embedding, check_is_fitted, check_labels, check_rows, check_weight
+from .labels import Right
+from .labels.vocabulary import as_class_array
+from .labels.vocabulary import in_order as label_order
+from .maps import Identity
+from .moments import Array
+from .recipe import Recipe, draw_recipe, summarize
+from .solution import Solved, solve, too_many_components
+
+
+class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """The base of the four methods."""
+
+    _spectral: bool  # the solver: spectral, or direct
+    # Parameters that only some of the methods have.
+    approximation: Any = None
+    label_map: str | None = None
+
+    # What fitting leaves behind.
+    moments_: Any  # Moments; with the exact kernel KernelRows
+    _recipe: Recipe
+    _solved: Solved | None  # None until the components are needed
+
+    # Fitting -------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit on all rows of X, in one pass (kernel methods: one more for gamma and scaling).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Classes, numbers or a multilabel indicator. None makes it PCA, or randomized PCA.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 is the same as the row twice, 0 as if it were not there.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            self.__dict__.pop("moments_", None)  # start anew
+            self._take(X, y, sample_weight)
+            if self.n_samples_seen_ == 1:
+                raise ValueError(
+                    "n_samples = 1: a projection needs at least two rows to compare. To feed rows "
+                    "one at a time use partial_fit."
+                )
+            self._solve()
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add a batch of any size: only the moments are updated.
+
+        Components are computed when they are next needed. New classes may appear in any batch.
+        What `fit` takes from all rows comes from the first batch here: the kind of label kernel,
+        `gamma` and `label_gamma` unless numbers, landmarks, and the scaling of kernel methods.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            self._take(X, y, sample_weight)
+        return self
+
+    def merge(self, other: Projection) -> Self:
+        """Take in what another estimator of the same kind has seen, as if fitted on all its rows.
+
+        Both must have drawn the same maps: the same parameters and `random_state`, and numbers
+        for `gamma` and `label_gamma` where they are used.
+
+        Parameters
+        ----------
+        other : estimator of the same class, fitted; it is not changed
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "moments_")
+        check_is_fitted(other, "moments_")
+        if why := self._difference(other):
+            raise ValueError(f"These two estimators cannot be merged: {why}.")
+        self.moments_ = self.moments_.merge(other.moments_)
+        self._solved = None
+        return self
+
+    def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
+        before = getattr(self, "moments_", None)
+        _parameters.check(self)
+        rows = check_rows(self, X, reset=before is None)
+        weight = check_weight(sample_weight, rows)
+        labels, labelled = None, np.zeros(rows.shape[0], dtype=bool)
+        if y is not None:
+            labels, labelled = check_labels(y, rows.shape[0], self.missing_label)
+        if weight is not None and not weight.all():
+            kept = weight > 0
+            rows, weight, labelled = rows[kept], weight[kept], labelled[kept]
+            labels = None if labels is None else labels[kept]
+        if labels is not None and not labelled.all():
+            labels = labels[labelled]
+        if before is None:
+            _parameters.check_some_labels(self, labels)
+            label_weight = None if weight is None else weight[labelled]
+            self._recipe = draw_recipe(self, rows, labels, label_weight, weight)
+        elif (labels is None) != (self._recipe.psi is None):
+            raise ValueError(
+                "This batch has no y and earlier ones had one: mark the rows without a label and "
+                "name the marker with missing_label."
+                if labels is None
+                else "This batch has a y and earlier ones had none; start anew with fit."
+            )
+        right = None if labels is None else self._recipe.psi.encode(labels)  # type: ignore[union-attr]
+        if self._recipe.phi is None:
+            batch = self._rows_to_keep(rows, right, labelled, weight)
+            self.moments_ = batch if before is None else before.merge(batch)
+        else:
+            self.moments_ = summarize(self._recipe, rows, right, labelled, weight, before)
+        self._solved = None
+
+    def _rows_to_keep(
+        self, rows: Any, right: Right | None, labelled: NDArray[np.bool_], weight: Array | None
+    ) -> dual.KernelRows:
+        n = rows.shape[0]
+        weight = np.ones(n) if weight is None else weight
+        if right is None:  # L = I: one random vector a row
+            assert self._recipe.noise is not None
+            start = self.n_samples_seen_ if hasattr(self, "moments_") else 0
+            right = Right(features=self._recipe.noise.vectors(start, start + n, weight))
+            labelled = np.ones(n, dtype=bool)
+        rows = self._recipe.scaled(rows[labelled])  # a copy, which the caller cannot change
+        return dual.KernelRows(
+            n, rows, weight[labelled], right.classes, right.codes, right.features
+        )
+
+    def _solve(self) -> Solved:
+        """The solution for the moments as they are, computed once."""
+        check_is_fitted(self, "moments_")
+        if self._solved is None:
+            with one_blas_thread():
+                solved = solve(self, self._recipe, self.moments_)
+            if (rank := solved.solution.rank) < self.n_components:
+                message = too_many_components(self, self._recipe, self.moments_, rank)
+                warnings.warn(message, UserWarning, stacklevel=3)
+            self._solved = solved
+        return self._solved
+
+    # Using ---------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Project rows onto the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            float32 if X is, else float64.
+        """
+        check_is_fitted(self, "moments_")
+        rows = check_rows(self, X, reset=False)
+        solved, recipe = self._solve(), self._recipe
+        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        if recipe.phi is None:
+            assert recipe.kernel is not None
+            embedding = dual.embed(
+                recipe.kernel,
+                self.moments_.rows,
+                solved.projector,
+                recipe.scaled(rows),
+                recipe.block,
+            )
+            return (embedding - solved.offset).astype(dtype, copy=False)
+        n = rows.shape[0]
+        embedding = np.empty((n, self._n_features_out), dtype=dtype)
+
+        def embed_block(start: int) -> None:
+            here = slice(start, min(start + recipe.block, n))
+            features = recipe.features(rows[here])
+            if isinstance(recipe.phi, Identity) and not sparse.issparse(features):
+                # Centred first, in float64: where |mean| >> std the other order loses digits.
+                embedding[here] = (features - solved.mean) @ solved.projector
+            else:
+                # Centred after projecting: sparse rows stay sparse, features are of size 1.
+                projector = solved.projector.astype(features.dtype, copy=False)
+                embedding[here] = features @ projector - solved.offset
+
+        for _ in in_order(embed_block, range(0, n, recipe.block)):
+            pass
+        return embedding
+
+    @available_if(lambda self: self.approximation is None)
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """The rows that fit an embedding best, by least squares (linear methods only).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "moments_")
+        embedding = check_embedding(X, self._n_features_out)
+        solved, before = self._solve(), self._recipe.scaling
+        rows = embedding @ linalg.pinv(solved.solution.components).T
+        if solved.scaling is not None:
+            rows /= solved.scaling.factor
+        rows += solved.mean
+        if before is not None:
+            rows = rows / before.factor + before.shift
+        return rows.astype(np.float32) if embedding.dtype == np.float32 else rows
+
+    # Fitted attributes, computed when they are first asked for -----------------------------------
+
+    @property
+    def components_(self) -> Array:
+        """(n_components, p) over the p features of the map; of scaled rows if `scale` is set."""
+        self._refuse_exact("components_")
+        return self._solve().solution.components
+
+    @property
+    def mean_(self) -> Array:
+        """Mean of the features, (p,)."""
+        self._refuse_exact("mean_")
+        return self._solve().mean
+
+    @property
+    def dual_coef_(self) -> Array:
+        """(n_components, n): what every training row adds to a component; exact kernel only."""
+        check_is_fitted(self, "moments_")
+        if self._recipe.phi is not None:
+            raise AttributeError("Only approximation='exact' has dual_coef_.")
+        return self._solve().projector.T
+
+    @property
+    def singular_values_(self) -> Array:
+        """(n_components,): of C_xy for the spectral methods, of the components for the direct."""
+        return self._solve().solution.singular_values
+
+    @property
+    def dependence_(self) -> Array:
+        """HSIC, as in equation (1) of the paper, that each component adds to those before it."""
+        return self._solve().solution.dependence
+
+    @property
+    def dependence_ratio_(self) -> Array:
+        """`dependence_` over the HSIC of all features with the labels."""
+        return self._solve().solution.dependence_ratio
+
+    @property
+    def shrinkage_(self) -> float:
+        """The shrinkage used: what "auto" came to."""
+        return self._solve().shrinkage
+
+    @property
+    def gamma_(self) -> float | None:
+        """The kernel width used: what "scale" or "median" came to."""
+        check_is_fitted(self, "moments_")
+        if self._recipe.kernel is None:
+            raise AttributeError(f"{type(self).__name__} has no kernel, so no gamma_.")
+        return self._recipe.kernel.gamma
+
+    @property
+    def label_kernel_(self) -> Any:
+        """The label kernel used: what "auto" chose; None without labels."""
+        check_is_fitted(self, "moments_")
+        return None if self._recipe.psi is None else self._recipe.psi.kernel
+
+    @property
+    def classes_(self) -> Any:
+        """The classes seen so far, sorted; a list of arrays for several columns of classes."""
+        check_is_fitted(self, "moments_")
+        classes = self.moments_.classes
+        if classes is None:
+            raise AttributeError("There are no classes_: the labels are not classes.")
+        ordered = [classes[i] for i in label_order(list(classes))]
+        columns = self._recipe.label_columns
+        if columns == 1:
+            return as_class_array(ordered)
+        return [as_class_array([c for j, c in ordered if j == i]) for i in range(columns)]
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows seen so far, those of weight zero apart."""
+        check_is_fitted(self, "moments_")
+        return self.moments_.n_samples
+
+    # Inner life ----------------------------------------------------------------------------------
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    def _refuse_exact(self, name: str) -> None:
+        check_is_fitted(self, "moments_")
+        if self._recipe.phi is None:
+            raise AttributeError(
+                f"approximation='exact' has no {name}: its features are never written out. See "
+                "dual_coef_."
+            )
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Moments are never changed in place, so the old attributes are the old state."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _difference(self, other: Projection) -> str:
+        """Why the moments of two estimators are not of the same kind; empty if they are."""
+        if type(self) is not type(other):
+            return f"one is a {type(self).__name__}, the other a {type(other).__name__}"
+        for name in ("n_features_in_", "feature_names_in_", "n_components", "target_weight"):
+            mine: Any = getattr(self, name, None)
+            theirs: Any = getattr(other, name, None)
+            if not np.array_equal(mine, theirs):
+                return f"{name} is {mine!r} and {theirs!r}"
+        for name in ("shrinkage", "scale"):
+            if (mine := getattr(self, name)) != (theirs := getattr(other, name)):
+                return f"{name} is {mine!r} and {theirs!r}"
+        return self._recipe.difference(other._recipe)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = False
+        tags.target_tags.multi_output = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

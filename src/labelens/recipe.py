@@ -1,0 +1,202 @@
+"""A recipe: what is done to every block of rows, and `summarize`, which does it.
+
+A recipe is drawn once, from the parameters and the first batch; then it is frozen, and the same
+recipe on any block of any data set gives moments that can be merged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from . import _parameters
+from ._threads import in_order
+from ._validation import check_seed
+from .kernels import Kernel, make_kernel, settle_gamma
+from .labels import LabelMap, Right, Unlabelled, make_label_map
+from .maps import FeatureMap, Identity, make_feature_map
+from .moments import Array, ClassSums, CrossMoment, Moments, Scatter, Spread
+from .scaling import Scaling
+
+# The grid: blocks of this many rows, counted from the first row of a batch, are reduced one by
+# one and merged in order. Batches that are multiples of it give the same bits as one big batch.
+BLOCK_ROWS = 1024
+# A p x p float64 matrix above this many bytes is refused rather than tried.
+LARGEST_SCATTER = 4 << 30
+
+
+@dataclass(frozen=True)
+class Recipe:
+    psi: LabelMap | None  # None: no labels, L = I
+    kernel: Kernel | None  # None: linear method
+    phi: FeatureMap | None  # None: the exact kernel, which has no features
+    scaling: Scaling | None  # applied to rows before phi; None where it is fused into the moments
+    noise: Unlabelled | None  # the sketch of C_xx
+    scatter: bool
+    spread: bool
+    block: int  # rows
+
+    @property
+    def label_columns(self) -> int:
+        """How many columns of classes y has."""
+        return len(getattr(self.psi, "kinds", ()))
+
+    def scaled(self, rows: Any) -> Any:
+        return rows if self.scaling is None else self.scaling(rows)
+
+    def features(self, rows: Any) -> Any:
+        assert self.phi is not None
+        return self.phi(self.scaled(rows))
+
+    def difference(self, other: Recipe) -> str:
+        """Why moments made with the one cannot be merged with the other's; empty if they can."""
+        if (self.psi is None) != (other.psi is None):
+            return "one was fitted with labels, the other without"
+        if self.psi is not None and not self.psi.same_as(other.psi):
+            return (
+                "their label maps differ; give both the same random_state, label_kernel and a "
+                "number for label_gamma"
+            )
+        maps_agree = self.phi is None or self.phi.same_as(other.phi)
+        if self.kernel != other.kernel or not maps_agree:
+            return (
+                "their feature maps differ; give both the same random_state and kernel and a "
+                "number for gamma (landmarks and transformers need the same first batch)"
+            )
+        if self.scaling is not None and not self.scaling.same_as(other.scaling):
+            return "their scale was taken from different first batches"
+        return ""
+
+
+def draw_recipe(
+    estimator: Any, rows: Any, labels: Any, label_weight: Any, weight: Array | None
+) -> Recipe:
+    """Draw the maps that an estimator's parameters ask for, from its first batch."""
+    seed = check_seed(estimator.random_state)
+    psi = None
+    if labels is not None:
+        psi = make_label_map(
+            labels,
+            label_weight,
+            estimator.label_kernel,
+            estimator.label_gamma,
+            estimator.n_components,
+            estimator.label_map,
+            seed,
+        )
+    _parameters.check_against_labels(estimator, psi is not None)
+    kernel: Kernel | None = None
+    scaling = None
+    if estimator.approximation is not None:
+        kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
+    # Linear features commute with scaling, so it can be applied to the moments afterwards; not so
+    # kernels, nor the fourth moments of Ledoit-Wolf.
+    fused = kernel is None and estimator.shrinkage != "auto"
+    rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
+    if rule or (estimator.scale is not None and not fused):
+        spread = _spread(rows, weight)
+        if estimator.scale is not None:
+            _parameters.check_against_rows(estimator, rows, kernel)
+            scaling = Scaling.of(spread, estimator.scale)
+            spread = scaling.applied_to(spread)
+    scaled = rows if scaling is None else scaling(rows)
+    if rule and kernel is not None:
+        kernel = settle_gamma(kernel, scaled, spread, seed)
+    phi: FeatureMap | None = Identity(rows.shape[1])
+    if kernel is not None:
+        phi = make_feature_map(
+            estimator.approximation, kernel, scaled, estimator.n_random_features, seed
+        )
+    target_weight = 0.0 if psi is None else estimator.target_weight
+    scatter = estimator.shrinkage != 1 or (estimator._spectral and target_weight < 1)
+    if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
+        raise ValueError(_parameters.too_wide(estimator, phi.n_features))
+    noise = None
+    if target_weight < 1 and not estimator._spectral:
+        noise = Unlabelled.for_rows(rows[:BLOCK_ROWS], estimator.n_components, seed)
+    spread_wanted = noise is not None or (estimator.scale is not None and fused)
+    block = block_rows(rows, estimator.batch_size)
+    return Recipe(psi, kernel, phi, scaling, noise, scatter, spread_wanted, block)
+
+
+def summarize(
+    recipe: Recipe,
+    rows: Any,
+    right: Right | None,
+    labelled: NDArray[np.bool_],
+    weight: Array | None,
+    before: Moments | None = None,
+) -> Moments:
+    """Reduce a batch, block by block, and merge it into the moments of the batches before.
+
+    `right` holds the labelled rows only; the others count for C_xx and its kin.
+    """
+    n = rows.shape[0]
+    place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
+    seen = 0 if before is None else before.n_samples
+
+    def reduce_block(start: int) -> Moments:
+        here = slice(start, min(start + recipe.block, n))
+        features = recipe.features(rows[here])
+        w = None if weight is None else weight[here]
+        cross = sketch = None
+        if right is not None and place[here.stop] > place[start]:
+            mine = right.rows(slice(place[start], place[here.stop]))
+            which = slice(None) if labelled[here].all() else labelled[here]
+            cross = _cross(features[which], mine, None if w is None else w[which])
+        if recipe.noise is not None:
+            noise = recipe.noise.vectors(seen + start, seen + here.stop, w)
+            sketch = CrossMoment.of(features, noise, w)
+        return Moments(
+            here.stop - start,
+            None if right is None else right.classes,
+            cross,
+            Scatter.of(features, w) if recipe.scatter else None,
+            sketch,
+            Spread.of(features, w) if recipe.spread else None,
+        )
+
+    total, ours = before, False
+    for part in in_order(reduce_block, range(0, n, recipe.block)):
+        total = part if total is None else total.merge(part, reuse=ours)
+        ours = True
+    assert total is not None
+    return total
+
+
+def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | ClassSums:
+    if right.codes is not None:
+        assert right.classes is not None
+        return ClassSums.of(features, right.codes, len(right.classes), weight)
+    return CrossMoment.of(features, right.features, weight)
+
+
+def _spread(rows: Any, weight: Array | None) -> Spread:
+    """The first pass of kernel methods: ranges and variances of all columns."""
+    block = block_rows(rows, None)
+
+    def of(start: int) -> Spread:
+        here = slice(start, start + block)
+        return Spread.of(rows[here], None if weight is None else weight[here])
+
+    parts = in_order(of, range(0, rows.shape[0], block))
+    total = next(parts)
+    for part in parts:
+        total = total.merge(part)
+    return total
+
+
+def block_rows(rows: Any, batch_size: int | None) -> int:
+    """Rows in a block of the grid.
+
+    A sparse block leaves a dense p x q moment behind, which costs more to merge than its few
+    entries to read, so wide sparse data takes larger blocks.
+    """
+    block = BLOCK_ROWS
+    if sparse.issparse(rows):
+        block = max(block, 1 << (rows.shape[1] - 1).bit_length())
+    return block if batch_size is None else min(block, batch_size)

@@ -1,0 +1,142 @@
+"""From moments to a solution that `transform` can use: which solver gets what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import dual, solvers
+from .labels import Right
+from .labels.vocabulary import in_order
+from .moments import Array, ClassSums, Moments
+from .recipe import Recipe
+from .scaling import Scaling
+
+
+@dataclass(frozen=True)
+class Solved:
+    solution: solvers.Solution
+    projector: Array  # (p, k); for the exact kernel the (n, k) coefficients of the training rows
+    mean: Array  # (p,) of the features, before any fused scaling; empty for the exact kernel
+    offset: Array  # (k,) the mean row, projected
+    scaling: Scaling | None  # the scaling that was fused into the moments
+    shrinkage: float
+
+
+def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
+    """The classes seen so far, sorted; complains if there is nothing to tell apart."""
+    if moments.classes is None:
+        return None
+    if len(moments.classes) <= recipe.label_columns:
+        raise ValueError(
+            f"Only one class has been seen, {moments.classes[0]!r}: there is nothing to tell it "
+            "apart from (1 class). Fit rows of at least two classes before transforming."
+        )
+    return tuple(moments.classes[i] for i in in_order(list(moments.classes)))
+
+
+def solve(estimator: Any, recipe: Recipe, moments: Any) -> Solved:
+    classes = sorted_classes(recipe, moments)
+    # The one-hot columns of C_xy sum to zero, one sum for each column of classes.
+    rank_limit = None if classes is None else len(classes) - recipe.label_columns
+    run = _solve_dual if isinstance(moments, dual.KernelRows) else _solve_moments
+    return run(estimator, recipe, moments, classes, rank_limit)
+
+
+def _solve_moments(
+    estimator: Any,
+    recipe: Recipe,
+    moments: Moments,
+    classes: tuple[Any, ...] | None,
+    rank_limit: int | None,
+) -> Solved:
+    cross: Any = moments.cross
+    scatter: Any = moments.scatter
+    sketch: Any = moments.sketch
+    spread: Any = moments.spread
+    if isinstance(cross, ClassSums):
+        assert classes is not None and moments.classes is not None
+        number = {label: i for i, label in enumerate(classes)}
+        position = np.array([number[label] for label in moments.classes])
+        cross = cross.numbered(position, len(classes)).cross()
+    # All rows where C_xx is kept, labelled or not; else the labelled ones.
+    whole = scatter or spread
+    mean = cross.mean_left if whole is None else whole.mean
+    scaling = None
+    if estimator.scale is not None and recipe.scaling is None:
+        scaling = Scaling.of(spread, estimator.scale)
+        cross, scatter, sketch, spread = (
+            None if part is None else part.rescaled(scaling.factor)
+            for part in (cross, scatter, sketch, spread)
+        )
+    shrinkage = estimator.shrinkage
+    if shrinkage == "auto":
+        shrinkage = solvers.ledoit_wolf(scatter)
+    target_weight = 0.0 if cross is None else estimator.target_weight
+    k = estimator.n_components
+    if estimator._spectral:
+        solution = solvers.spectral(cross, scatter, k, target_weight, shrinkage, rank_limit)
+    else:
+        mixing = None
+        if target_weight > 0:
+            assert recipe.psi is not None
+            mixing = recipe.psi.mixing(classes, cross.comoment.shape[1], k)
+        trace = 0.0 if spread is None else float(spread.variance.sum())
+        solution = solvers.direct(
+            cross, mixing, sketch, trace, scatter, target_weight, shrinkage, rank_limit
+        )
+    projector = np.ascontiguousarray(solution.components.T)
+    if scaling is not None:
+        projector *= scaling.factor[:, None]
+    return Solved(solution, projector, mean, mean @ projector, scaling, shrinkage)
+
+
+def _solve_dual(
+    estimator: Any,
+    recipe: Recipe,
+    kept: dual.KernelRows,
+    classes: tuple[Any, ...] | None,
+    rank_limit: int | None,
+) -> Solved:
+    assert recipe.kernel is not None
+    codes = kept.codes
+    if codes is not None and classes is not None:
+        number = {label: i for i, label in enumerate(classes)}
+        codes = np.array([number[label] for label in kept.classes or ()])[codes]
+    right = Right(classes, codes, kept.features).dense()
+    if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
+        right = right * np.sqrt(kept.weight.sum())
+    moment = dual.DualMoment.of(recipe.kernel, kept, right, recipe.block)
+    k = estimator.n_components
+    if estimator._spectral:
+        solution = solvers.spectral(moment.cross, None, k, 1.0, 1.0, rank_limit)
+    else:
+        # Without labels the features are k random vectors a row already.
+        psi = recipe.psi
+        mixing = np.eye(k) if psi is None else psi.mixing(classes, right.shape[1], k)
+        solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, 1.0, rank_limit)
+    coefficients = moment.lift @ solution.components.T
+    offset = solution.components @ moment.centre
+    return Solved(solution, coefficients, np.empty(0), offset, None, 1.0)
+
+
+def too_many_components(estimator: Any, recipe: Recipe, moments: Any, rank: int) -> str:
+    """The warning for components that carry no information."""
+    k = estimator.n_components
+    start = f"Only {rank} of the {k} components carry information: "
+    if recipe.psi is None or estimator.target_weight < 1:
+        return start + f"the data has no more directions. Ask for n_components={max(rank, 1)}."
+    cause = "the labels span no more directions"
+    if rank == 0:
+        cause = "the features do not vary with the labels"
+    elif moments.classes is not None and rank == len(moments.classes) - recipe.label_columns:
+        cause = f"{len(moments.classes)} classes span no more directions"
+    way_out = "a target_weight below 1 adds directions of large variance"
+    if recipe.phi is None:
+        way_out = f"with an approximation other than 'exact', {way_out}"
+    return (
+        f"{start}{cause}. Ask for n_components={max(rank, 1)}, or, for more than the labels give, "
+        f"{way_out}."
+    )

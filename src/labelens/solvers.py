@@ -1,0 +1,200 @@
+"""Solvers: moments in, components out. They cannot know which maps made the moments.
+
+    A(t) = t C_xy C_xy^T / |C_xy|_F^2 + (1 - t) C_xx / tr C_xx        t = target_weight
+    B(s) = (1 - s) C_xx p / tr C_xx + s I                              s = shrinkage
+
+    spectral:  A u = lambda B u, u^T B u = 1
+    direct:    U = B^-1 C_xy R, and a sketch of C_xx beside it where t < 1
+
+C_xx is divided by its mean variance in B, so that s = 1 is the identity and the length of a
+component does not jump there. At t = 1 and t = 0 the single term of A goes unscaled, so that
+`singular_values` are those of C_xy, and of the centred rows over sqrt(N).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils.extmath import svd_flip
+
+from .moments import Array, CrossMoment, Scatter
+
+EPS = np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class Solution:
+    """k components in the space of p features; those past `rank` are zero."""
+
+    components: Array  # (k, p)
+    singular_values: Array  # (k,)
+    dependence: Array  # (k,)  HSIC that each component adds to those before it
+    dependence_ratio: Array  # (k,)  the same over the HSIC of all features
+    rank: int
+
+
+def spectral(
+    cross: CrossMoment | None,
+    scatter: Scatter | None,
+    k: int,
+    target_weight: float,
+    shrinkage: float,
+    rank_limit: int | None = None,
+) -> Solution:
+    """The k directions of largest A(t) within B(s); labels of rank `rank_limit` give no more."""
+    white = None if shrinkage == 1 else _Whitening(_constraint(scatter, shrinkage))
+    if cross is not None and target_weight == 1:
+        # A has rank q at most: a thin SVD of B^(-1/2) C_xy is all it takes.
+        covariance = cross.covariance
+        if white is not None:
+            covariance = white.into(covariance)
+        vectors, values, _ = linalg.svd(covariance, full_matrices=False)
+        values = values[:rank_limit]
+    else:
+        objective = _objective(cross, scatter, target_weight)
+        if white is not None:
+            objective = white.into(white.into(objective).T)
+        size = len(objective)
+        values, vectors = linalg.eigh(objective, subset_by_index=(max(0, size - k), size - 1))
+        values = np.sqrt(np.maximum(values[::-1], 0))
+        vectors = vectors[:, ::-1]
+        # Squared singular values are known to about eps of the largest.
+        values[values < values[:1] * np.sqrt(size * EPS)] = 0
+    rank = min(k, _rank(values, vectors.shape))
+    vectors = vectors[:, :rank] if white is None else white.out(vectors[:, :rank])
+    components = np.zeros((k, vectors.shape[0]))
+    components[:rank] = svd_flip(None, vectors.T, u_based_decision=False)[1]
+    return _solution(components, values[:rank], cross, scatter)
+
+
+def direct(
+    cross: CrossMoment | None,
+    mixing: Array | None,
+    sketch: CrossMoment | None,
+    trace: float,
+    scatter: Scatter | None,
+    target_weight: float,
+    shrinkage: float,
+    rank_limit: int | None = None,
+) -> Solution:
+    """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition."""
+    supervised = None if mixing is None else cross.covariance @ mixing  # type: ignore[union-attr]
+    # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
+    unsupervised = None if sketch is None else sketch.comoment / np.sqrt(sketch.weight)
+    if supervised is not None and unsupervised is not None:
+        rank_limit = None
+        norm = linalg.norm(cross.covariance)  # type: ignore[union-attr]
+        directions = np.sqrt(1 - target_weight) * unsupervised / np.sqrt(_or_one(trace))
+        directions += np.sqrt(target_weight) * supervised / _or_one(norm)
+    else:
+        directions = supervised if unsupervised is None else unsupervised
+    if shrinkage < 1:
+        white = _Whitening(_constraint(scatter, shrinkage))
+        directions = white.out(white.into(directions))
+    values = linalg.svd(directions, compute_uv=False)[:rank_limit]
+    values = values[: _rank(values, directions.shape)]
+    return _solution(np.ascontiguousarray(directions.T), values, cross, scatter)
+
+
+def ledoit_wolf(scatter: Scatter) -> float:
+    """The shrinkage towards a multiple of I that Ledoit and Wolf (2004) estimate to be best.
+
+    Their beta is the mean over rows of |d d^T - S|^2, which is quartic / N - |S|^2.
+    """
+    covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
+    norm = float(np.sum(covariance**2))
+    distance = norm - np.trace(covariance) ** 2 / p
+    if distance <= 0:
+        return 1.0
+    error = (scatter.quartic / n - norm) / n
+    return float(np.clip(error / distance, 0.0, 1.0))
+
+
+def _objective(cross: CrossMoment | None, scatter: Scatter | None, t: float) -> Array:
+    """A(t), (p, p)."""
+    assert scatter is not None
+    spread = scatter.covariance
+    if cross is None or t == 0:
+        return spread
+    covariance = cross.covariance
+    dependence = covariance @ covariance.T
+    spread *= (1 - t) / _or_one(np.trace(spread))
+    return spread + t * dependence / _or_one(np.trace(dependence))
+
+
+def _constraint(scatter: Scatter | None, s: float) -> Array:
+    """B(s), (p, p)."""
+    assert scatter is not None
+    covariance = scatter.covariance
+    covariance *= (1 - s) * len(covariance) / _or_one(np.trace(covariance))
+    covariance[np.diag_indices_from(covariance)] += s
+    return covariance
+
+
+class _Whitening:
+    """W with W^T B W = I, by Cholesky where B is safely positive, else on the range of B."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.root = self.inverse = None
+        smallest = len(matrix) * EPS * np.diag(matrix).max(initial=0)
+        try:
+            self.root = linalg.cholesky(matrix, lower=True)
+        except linalg.LinAlgError:
+            smallest = np.inf
+        if self.root is None or np.diag(self.root).min() ** 2 <= smallest:
+            values, vectors = linalg.eigh(matrix)
+            keep = values > values[-1] * len(matrix) * EPS
+            self.inverse = vectors[:, keep] / np.sqrt(values[keep])
+
+    def into(self, columns: Array) -> Array:
+        """W^T columns."""
+        if self.inverse is not None:
+            return self.inverse.T @ columns
+        return linalg.solve_triangular(self.root, columns, lower=True)
+
+    def out(self, columns: Array) -> Array:
+        """W columns."""
+        if self.inverse is not None:
+            return self.inverse @ columns
+        return linalg.solve_triangular(self.root, columns, lower=True, trans="T")
+
+
+def _rank(values: Array, shape: tuple[int, ...]) -> int:
+    """How many singular values are above rounding (a zero matrix has none)."""
+    return int((values > values[:1] * max(shape) * EPS).sum()) if values[:1].any() else 0
+
+
+def _solution(
+    components: Array, values: Array, cross: CrossMoment | None, scatter: Scatter | None
+) -> Solution:
+    """HSIC as in equation (1): |C_xy|^2 N^2 / (N - 1)^2, and for L = I tr(C_xx) N / (N - 1)^2.
+
+    Components need not be orthogonal, so each is credited with what its part orthogonal to those
+    before it captures; the sum is then what their span captures, whatever the basis.
+    """
+    k = len(components)
+    basis = linalg.qr(components.T, mode="economic")[0].T
+    captured = np.zeros(k)
+    if cross is not None:
+        covariance = cross.covariance
+        captured[: len(basis)] = np.sum((basis @ covariance) ** 2, axis=1)
+        total, n = float(np.sum(covariance**2)), cross.weight
+        factor = (n / (n - 1)) ** 2
+    elif scatter is not None:
+        covariance = scatter.covariance
+        captured[: len(basis)] = np.einsum("ij,ij->i", basis @ covariance, basis)
+        total, n = float(np.trace(covariance)), scatter.weight
+        factor = n / (n - 1) ** 2
+    else:  # randomized PCA keeps no C_xx to measure against
+        captured[:] = total = factor = np.nan
+    rank = len(values)
+    captured[rank:] = 0 if cross is not None or scatter is not None else np.nan
+    padded = np.zeros(k)
+    padded[:rank] = values[:k]
+    return Solution(components, padded, captured * factor, captured / _or_one(total), rank)
+
+
+def _or_one(value: float) -> float:
+    return value if value > 0 else 1.0
