@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -23,14 +23,15 @@ class _BlasOnOneThread:
     """Re-entrant across threads: the first one in sets the limit, the last one out restores it.
 
     threadpoolctl alone would not do: two callers that overlap would each restore what they found,
-    and the second one found a single thread.
+    and the second one found a single thread; newer versions instead let only one thread of the
+    process set limits for as long as it lives, and ignore all others.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._controller: ThreadpoolController | None = None
-        self._limiter = None
+        self._controller: Any = None
+        self._limiter: Any = None
         self._threads = 1
 
     def enter(self) -> int:
@@ -42,6 +43,7 @@ class _BlasOnOneThread:
                 self._threads = min(
                     (library["num_threads"] for library in self._controller.info()), default=1
                 )
+                self._release_control()
                 self._limiter = self._controller.limit(limits=1)
             self._inside += 1
             return self._threads
@@ -50,7 +52,15 @@ class _BlasOnOneThread:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limiter.restore_original_limits()  # type: ignore[attr-defined]
+                self._release_control()
+                self._limiter.restore_original_limits()
+                self._release_control()
+
+    def _release_control(self) -> None:
+        """Let whichever thread comes next set limits: ours are balanced, whoever sets them."""
+        for library in self._controller.lib_controllers:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
 
 
 _blas = _BlasOnOneThread()

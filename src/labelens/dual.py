@@ -1,9 +1,10 @@
 """The exact kernel: the only code that keeps training rows.
 
 With beta_0 = W (Psi - mean) / N, C_xy = Phi^T beta_0 even where Phi has infinitely many columns.
-Every component lies in the span of C_xy, so q coordinates describe it: those in the orthonormal
-basis Phi^T beta_0 G^(-1/2), G = C_xy^T C_xy = beta_0^T K beta_0. In that basis C_xy is G^(1/2), a
-q x q matrix that any solver takes for an ordinary cross-moment. K is made a tile at a time.
+Every component lies in the span of C_xy, so r <= q coordinates describe it: those in the basis of
+its left singular vectors, Phi^T beta_0 V / sigma, where V and sigma^2 are the eigenvectors and
+eigenvalues of G = C_xy^T C_xy = beta_0^T K beta_0. In that basis C_xy is sigma V^T, an r x q
+matrix that any solver takes for an ordinary cross-moment. K is made a tile at a time.
 """
 
 from __future__ import annotations
@@ -50,32 +51,40 @@ class KernelRows:
 
 @dataclass(frozen=True)
 class DualMoment:
-    """The cross-moment in the q coordinates of its own span, and the way back to the rows."""
+    """The cross-moment in r coordinates of its own span, and the way back to the rows."""
 
-    cross: CrossMoment  # (q, q)
-    lift: Array  # (n, q)  beta_0 G^(-1/2)
-    centre: Array  # (q,)  the mean row in these coordinates
+    cross: CrossMoment  # (r, q)
+    lift: Array  # (n, r)  beta_0 V / sigma
+    centre: Array  # (r,)  the mean row in these coordinates
 
     @classmethod
-    def of(cls, kernel: Kernel, kept: KernelRows, right: Array, tile: int) -> DualMoment:
-        """`right` is Psi, (n, q)."""
+    def of(
+        cls, kernel: Kernel, kept: KernelRows, right: Array, rank_limit: int | None, tile: int
+    ) -> DualMoment:
+        """`right` is Psi, (n, q), whose rank is known to be at most `rank_limit`."""
         total = kept.weight.sum()
         share = (kept.weight / total)[:, None]
         beta = share * (right - share[:, 0] @ right)  # columns sum to zero
         # One more column, the weights, brings the mean of K beta along.
         products = quadratic_form(kernel, kept.rows, np.hstack([beta, share]), tile)
         values, vectors = linalg.eigh(products[:-1, :-1])
-        keep = values > max(values[-1], 0) * len(values) * np.finfo(float).eps
-        root = np.where(keep, np.sqrt(np.maximum(values, 0)), 0.0)
-        inverse = vectors @ np.diag(np.divide(1, root, where=keep, out=np.zeros_like(root)))
-        nothing = np.zeros(len(values))
-        return cls(
-            CrossMoment(
-                total, nothing, nothing, nothing, nothing, (vectors * root * total) @ vectors.T
-            ),
-            beta @ (inverse @ vectors.T),
-            (products[-1, :-1] @ inverse) @ vectors.T,
-        )
+        values, vectors = values[::-1][:rank_limit], vectors[:, ::-1][:, :rank_limit]
+        # G is known to about eps of its largest entry; what is below has no direction.
+        keep = values > max(values[0], 0) * max(right.shape) * np.finfo(float).eps
+        sigma, vectors = np.sqrt(values[keep]), _with_signs(vectors[:, keep])
+        along, across = np.zeros(sigma.size), np.zeros(right.shape[1])
+        cross = CrossMoment(total, along, along, across, across, sigma[:, None] * vectors.T * total)
+        return cls(cross, beta @ (vectors / sigma), products[-1, :-1] @ (vectors / sigma))
+
+
+def _with_signs(vectors: Array) -> Array:
+    """Make the first of the largest entries of every column positive.
+
+    As `svd_flip`, but two classes make entries that are equal up to rounding: the first counts.
+    """
+    sizes = np.abs(vectors)
+    first = np.argmax(sizes > (1 - 1e-6) * sizes.max(axis=0), axis=0)
+    return vectors * np.sign(vectors[first, np.arange(vectors.shape[1])])
 
 
 def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int) -> Array:

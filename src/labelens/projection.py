@@ -195,7 +195,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 recipe.scaled(rows),
                 recipe.block,
             )
-            return (embedding - solved.offset).astype(dtype, copy=False)
+            return (embedding - solved.centre[0]).astype(dtype, copy=False)
         n = rows.shape[0]
         embedding = np.empty((n, self._n_features_out), dtype=dtype)
 
@@ -204,11 +204,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             features = recipe.features(rows[here])
             if isinstance(recipe.phi, Identity) and not sparse.issparse(features):
                 # Centred first, in float64: where |mean| >> std the other order loses digits.
-                embedding[here] = (features - solved.mean) @ solved.projector
+                embedding[here] = (features - solved.mean[0]) @ solved.projector - solved.centre[1]
             else:
                 # Centred after projecting: sparse rows stay sparse, features are of size 1.
                 projector = solved.projector.astype(features.dtype, copy=False)
-                embedding[here] = features @ projector - solved.offset
+                embedding[here] = features @ projector - sum(solved.centre)
 
         for _ in in_order(embed_block, range(0, n, recipe.block)):
             pass
@@ -232,7 +232,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         rows = embedding @ linalg.pinv(solved.solution.components).T
         if solved.scaling is not None:
             rows /= solved.scaling.factor
-        rows += solved.mean
+        rows += self.mean_
         if before is not None:
             rows = rows / before.factor + before.shift
         return rows.astype(np.float32) if embedding.dtype == np.float32 else rows
@@ -249,7 +249,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def mean_(self) -> Array:
         """Mean of the features, (p,)."""
         self._refuse_exact("mean_")
-        return self._solve().mean
+        origin, offset = self._solve().mean
+        return origin + offset
 
     @property
     def dual_coef_(self) -> Array:

@@ -19,8 +19,8 @@ from .scaling import Scaling
 class Solved:
     solution: solvers.Solution
     projector: Array  # (p, k); for the exact kernel the (n, k) coefficients of the training rows
-    mean: Array  # (p,) of the features, before any fused scaling; empty for the exact kernel
-    offset: Array  # (k,) the mean row, projected
+    mean: tuple[Array, Array]  # (p,) origin and offset of the features; empty for the exact kernel
+    centre: tuple[Array, Array]  # (k,) the same, projected
     scaling: Scaling | None  # the scaling that was fused into the moments
     shrinkage: float
 
@@ -63,7 +63,10 @@ def _solve_moments(
         cross = cross.numbered(position, len(classes)).cross()
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
     whole = scatter or spread
-    mean = cross.mean_left if whole is None else whole.mean
+    if whole is None:
+        mean = (cross.origin_left, cross.offset_left)
+    else:
+        mean = (whole.origin, whole.offset)
     scaling = None
     if estimator.scale is not None and recipe.scaling is None:
         scaling = Scaling.of(spread, estimator.scale)
@@ -90,7 +93,8 @@ def _solve_moments(
     projector = np.ascontiguousarray(solution.components.T)
     if scaling is not None:
         projector *= scaling.factor[:, None]
-    return Solved(solution, projector, mean, mean @ projector, scaling, shrinkage)
+    centre = (mean[0] @ projector, mean[1] @ projector)
+    return Solved(solution, projector, mean, centre, scaling, shrinkage)
 
 
 def _solve_dual(
@@ -108,7 +112,7 @@ def _solve_dual(
     right = Right(classes, codes, kept.features).dense()
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
-    moment = dual.DualMoment.of(recipe.kernel, kept, right, recipe.block)
+    moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
     k = estimator.n_components
     if estimator._spectral:
         solution = solvers.spectral(moment.cross, None, k, 1.0, 1.0, rank_limit)
@@ -118,8 +122,8 @@ def _solve_dual(
         mixing = np.eye(k) if psi is None else psi.mixing(classes, right.shape[1], k)
         solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, 1.0, rank_limit)
     coefficients = moment.lift @ solution.components.T
-    offset = solution.components @ moment.centre
-    return Solved(solution, coefficients, np.empty(0), offset, None, 1.0)
+    centre = (solution.components @ moment.centre, np.zeros(k))
+    return Solved(solution, coefficients, (np.empty(0), np.empty(0)), centre, None, 1.0)
 
 
 def too_many_components(estimator: Any, recipe: Recipe, moments: Any, rank: int) -> str:

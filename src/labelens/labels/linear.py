@@ -46,7 +46,7 @@ def numeric_columns(y: Any, width: int, kernel: str) -> Any:
     """(n,) or (n, m) numbers -> (n, m) float64 or CSR."""
     if y.dtype.kind not in "biuf":
         if y.dtype.kind != "O":
-            raise TypeError(_not_numeric(kernel, y.flat[0] if y.size else y.dtype))
+            raise TypeError(_not_numeric(kernel, y.flat[0].item() if y.size else y.dtype))
         for label in y.flat:
             if not isinstance(label, (int, float, np.number)):
                 raise TypeError(_not_numeric(kernel, label))

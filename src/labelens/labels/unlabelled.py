@@ -27,8 +27,9 @@ class Unlabelled:
 
     @classmethod
     def for_rows(cls, first_block: Any, k: int, seed: int) -> Unlabelled:
-        values = first_block.data if sparse.issparse(first_block) else np.asarray(first_block)
-        content = np.ascontiguousarray(values, dtype=np.float64).tobytes()
+        values = first_block.data if sparse.issparse(first_block) else first_block
+        # Zeros left out, so that a sparse matrix and its dense twin are the same stream.
+        content = values[values != 0].astype(np.float64).tobytes()
         digest = blake2b(content, key=seed.to_bytes(8, "little"), digest_size=8).digest()
         return cls(k, int.from_bytes(digest, "little"))
 

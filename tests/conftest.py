@@ -1,0 +1,52 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+# scikit-learn runs its array-API check only where SciPy's dispatch is on; set before SciPy loads.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
+import numpy as np
+import pytest
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def read_only(*arrays):
+    """The arrays, write-protected: whoever changes the caller's data is found out."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays if len(arrays) > 1 else arrays[0]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20240611)
+
+
+@pytest.fixture
+def blobs(rng):
+    """Four classes in seven columns of very different scales: X, y."""
+    centres = rng.normal(size=(4, 7)) * 2
+    y = np.arange(240) % 4
+    X = (centres[y] + rng.normal(size=(240, 7))) * np.logspace(-1, 1, 7) + 3
+    return read_only(X, y)
+
+
+@pytest.fixture(scope="session")
+def mnist():
+    """X_train, y_train, X_test, y_test; pixels in [0, 1], float32."""
+    folder = SHARED_DATA / "mnist"
+    if not folder.is_dir():
+        pytest.skip(f"needs the MNIST files in {folder.relative_to(folder.parents[3])}")
+    names = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
+    parts = []
+    for name in names:
+        raw = gzip.decompress((folder / f"{name}-ubyte.gz").read_bytes())
+        images = "images" in name
+        array = np.frombuffer(raw, np.uint8, offset=16 if images else 8)
+        parts.append(array.reshape(-1, 784) / np.float32(255) if images else array)
+    return parts

@@ -1,0 +1,153 @@
+"""Random features against the kernels that scikit-learn computes, over many seeds."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import hadamard
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.kernel_approximation import Nystroem as SklearnNystroem
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+
+from labelens.kernels import Kernel, make_kernel, settle_gamma
+from labelens.maps import make_feature_map
+from labelens.maps.fastfood import walsh_hadamard
+from labelens.moments import Spread
+
+GAMMA = 0.3
+TRUTH = {
+    "rbf": (make_kernel("rbf", GAMMA, None), lambda X: rbf_kernel(X, gamma=GAMMA)),
+    "laplacian": (
+        make_kernel("laplacian", GAMMA, None),
+        lambda X: laplacian_kernel(X, gamma=GAMMA),
+    ),
+    "polynomial": (
+        make_kernel("poly", GAMMA, {"degree": 2}),
+        lambda X: polynomial_kernel(X, degree=2, gamma=GAMMA, coef0=1),
+    ),
+}
+for nu in (0.5, 1.5, 2.5):
+    TRUTH[f"matern {nu}"] = (
+        make_kernel("matern", GAMMA, {"nu": nu}),
+        lambda X, nu=nu: Matern(length_scale=1 / np.sqrt(2 * GAMMA), nu=nu)(X),
+    )
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_kernels_are_those_of_scikit_learn(rng, name):
+    kernel, truth = TRUTH[name]
+    X = rng.normal(size=(20, 5))
+    np.testing.assert_allclose(kernel(X, X), truth(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 12])
+@pytest.mark.parametrize(
+    ("approximation", "name"),
+    [
+        (approximation, name)
+        for approximation in ("fourier", "orthogonal", "fastfood")
+        for name in TRUTH
+        if name != "polynomial" and (approximation, name) != ("fastfood", "laplacian")
+    ],
+)
+def test_random_features_are_unbiased(rng, name, approximation, n_features):
+    """The mean over seeds is within five standard errors of the kernel, entry by entry."""
+    kernel, truth = TRUTH[name]
+    X = rng.normal(size=(5, 3))
+    draws = []
+    for seed in range(1500):
+        F = make_feature_map(approximation, kernel, X, n_features, seed)(X)
+        assert F.shape == (5, n_features)
+        draws.append(F @ F.T)
+    error = np.mean(draws, axis=0) - truth(X)
+    assert (np.abs(error) < 5 * np.std(draws, axis=0) / np.sqrt(len(draws)) + 1e-9).all()
+
+
+def test_a_missing_phase_would_be_noticed(rng):
+    """cos(w.x) without phase or sine is what the test above must not let through."""
+    X = rng.normal(size=(5, 3))
+    draws = []
+    for seed in range(1500):
+        frequencies = np.random.default_rng(seed).normal(size=(3, 12)) * np.sqrt(2 * GAMMA)
+        F = np.cos(X @ frequencies) * np.sqrt(2 / 12)
+        draws.append(F @ F.T)
+    error = np.mean(draws, axis=0) - rbf_kernel(X, gamma=GAMMA)
+    assert (np.abs(error) > 5 * np.std(draws, axis=0) / np.sqrt(len(draws))).any()
+
+
+@pytest.mark.parametrize("approximation", ["fourier", "orthogonal"])
+def test_no_worse_than_rbfsampler(rng, approximation):
+    X = rng.normal(size=(60, 20))
+    K = rbf_kernel(X, gamma=0.02)
+
+    def error(features):
+        return np.sqrt(np.mean((features @ features.T - K) ** 2))
+
+    ours = [
+        error(make_feature_map(approximation, Kernel("rbf", 0.02), X, 256, seed)(X))
+        for seed in range(20)
+    ]
+    theirs = [
+        error(RBFSampler(gamma=0.02, n_components=256, random_state=seed).fit_transform(X))
+        for seed in range(20)
+    ]
+    assert np.mean(ours) < np.mean(theirs)
+
+
+def test_orthogonal_frequencies_are_orthogonal_in_groups():
+    phi = make_feature_map("orthogonal", Kernel("rbf", 0.5), np.zeros((1, 6)), 24, 0)
+    for group in (phi.frequencies[:, :6], phi.frequencies[:, 6:]):
+        inner = group.T @ group
+        np.testing.assert_allclose(inner, np.diag(np.diag(inner)), atol=1e-12)
+
+
+def test_tensor_sketch_estimates_the_polynomial_kernel(rng):
+    kernel, truth = TRUTH["polynomial"]
+    X = rng.normal(size=(5, 4))
+    draws = [
+        F @ F.T for F in (make_feature_map("orthogonal", kernel, X, 64, s)(X) for s in range(300))
+    ]
+    error = np.mean(draws, axis=0) - truth(X)
+    assert (np.abs(error) < 5 * np.std(draws, axis=0) / np.sqrt(300)).all()
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_nystroem_is_exact_with_every_row_a_landmark(rng, name):
+    kernel, truth = TRUTH[name]
+    X = rng.normal(size=(25, 5))
+    F = make_feature_map("nystroem", kernel, X, 100, 0)(X)
+    np.testing.assert_allclose(F @ F.T, truth(X), atol=1e-9)
+
+
+def test_nystroem_with_the_landmarks_of_scikit_learn(rng):
+    X = rng.normal(size=(50, 4))
+    ours = make_feature_map("nystroem", Kernel("rbf", GAMMA), X, 12, 0)
+    theirs = SklearnNystroem(gamma=GAMMA, n_components=12).fit(ours.landmarks)
+    np.testing.assert_allclose(
+        ours(X) @ ours(X).T, theirs.transform(X) @ theirs.transform(X).T, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 64])
+def test_walsh_hadamard_is_the_hadamard_matrix(rng, size):
+    X = rng.normal(size=(3, size))
+    np.testing.assert_allclose(walsh_hadamard(X), X @ hadamard(size), atol=1e-12)
+
+
+@pytest.mark.parametrize("approximation", ["fourier", "orthogonal", "nystroem"])
+def test_sparse_rows_give_the_same_features(approximation):
+    X = sparse.random(30, 40, density=0.2, format="csr", random_state=0)
+    for rows in (X, X.toarray()):
+        rows = rows.astype(np.float32)
+        phi = make_feature_map(approximation, Kernel("rbf", GAMMA), rows, 10, 3)
+        assert phi(rows).dtype == np.float32
+        np.testing.assert_allclose(phi(rows), phi(X.toarray()), atol=2e-6)
+
+
+def test_gamma_rules(rng):
+    X = rng.normal(size=(200, 5)) * [1, 2, 3, 4, 5] + 10
+    scale = settle_gamma(make_kernel("rbf", "scale", None), X, Spread.of(X), 0).gamma
+    assert scale == pytest.approx(1 / (5 * X.var()), rel=1e-12)
+    median = settle_gamma(make_kernel("rbf", "median", None), X, Spread.of(X), 0).gamma
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)[np.triu_indices(200, 1)]
+    assert median == pytest.approx(1 / (2 * np.median(distances) ** 2), rel=1e-6)

@@ -1,0 +1,163 @@
+"""Statistics of blocks, merged, against one look at all rows in long double."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from conftest import read_only
+from labelens.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
+from labelens.solvers import ledoit_wolf
+from oracles import cross_covariance_long
+
+
+def relative_error(found, true):
+    true = np.asarray(true, np.longdouble)
+    return float(np.max(np.abs(found - true)) / np.max(np.abs(true)))
+
+
+def random_split(rng, n, parts):
+    cuts = np.sort(rng.choice(np.arange(1, n), parts - 1, replace=False))
+    return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+
+
+def merge_tree(rng, parts):
+    """Merge neighbours, or not neighbours, in any order until one is left."""
+    parts = list(parts)
+    while len(parts) > 1:
+        i, j = rng.choice(len(parts), 2, replace=False)
+        merged = parts[i].merge(parts[j])
+        parts = [p for m, p in enumerate(parts) if m not in (i, j)] + [merged]
+    return parts[0]
+
+
+@pytest.mark.parametrize("offset", [1, 1e3, 1e6, 1e9])
+def test_cross_moment_merges_exactly(rng, offset):
+    X = rng.normal(size=(500, 6)) + offset
+    Y = X[:, :2] * 0.5 + rng.normal(size=(500, 2)) + offset
+    read_only(X, Y)
+    true = cross_covariance_long(X, Y)
+    for _ in range(20):
+        order = rng.permutation(500)
+        parts = [CrossMoment.of(X[order[p]], Y[order[p]]) for p in random_split(rng, 500, 9)]
+        merged = merge_tree(rng, parts)
+        assert relative_error(merged.covariance, true) < 1e-14
+        assert relative_error(merged.mean_left, X.astype(np.longdouble).mean(axis=0)) < 1e-15
+
+
+@pytest.mark.parametrize("offset", [1, 1e3, 1e6, 1e9])
+def test_class_sums_merge_exactly(rng, offset):
+    codes = rng.integers(0, 5, size=(500, 1))
+    X = rng.normal(size=(500, 6)) + codes + offset
+    true = cross_covariance_long(X, np.eye(5)[codes[:, 0]])
+    for _ in range(20):
+        order = rng.permutation(500)
+        parts = [ClassSums.of(X[order[p]], codes[order[p]], 5) for p in random_split(rng, 500, 9)]
+        assert relative_error(merge_tree(rng, parts).cross().covariance, true) < 1e-14
+
+
+def test_first_row_far_away_costs_no_digits(rng):
+    """A shared origin taken from the first row would lose nine digits here."""
+    X = rng.normal(size=(300, 3)) + 1e9
+    X[0] = 0.1
+    Y = rng.normal(size=(300, 2))
+    parts = [CrossMoment.of(X[i : i + 50], Y[i : i + 50]) for i in range(50, 300, 50)]
+    merged = merge_tree(rng, [CrossMoment.of(X[:50], Y[:50]), *parts])
+    assert relative_error(merged.covariance, cross_covariance_long(X, Y)) < 1e-14
+
+
+def test_scatter_merges_exactly_with_its_fourth_moments(rng):
+    X = rng.gamma(2, size=(300, 5)) * np.arange(1, 6) + 100
+    merged = merge_tree(rng, [Scatter.of(X[p]) for p in random_split(rng, 300, 7)])
+    assert relative_error(merged.covariance, cross_covariance_long(X, X)) < 1e-14
+    assert ledoit_wolf(merged) == pytest.approx(ledoit_wolf_shrinkage(X), rel=1e-12)
+
+
+def test_spread_merges_exactly(rng):
+    X = rng.normal(size=(300, 5)) + 1e6
+    merged = merge_tree(rng, [Spread.of(X[p]) for p in random_split(rng, 300, 7)])
+    np.testing.assert_allclose(merged.variance, X.var(axis=0), rtol=1e-11)
+    np.testing.assert_array_equal(merged.minimum, X.min(axis=0))
+    np.testing.assert_array_equal(merged.maximum, X.max(axis=0))
+
+
+@pytest.mark.parametrize("of", [Scatter.of, Spread.of, lambda X, w: CrossMoment.of(X, X**2, w)])
+def test_a_weight_is_a_repetition(rng, of):
+    X, weight = rng.normal(size=(50, 4)), rng.integers(1, 4, 50)
+    once, often = of(X, weight.astype(float)), of(np.repeat(X, weight, axis=0), None)
+    for name, value in vars(once).items():
+        np.testing.assert_allclose(value, getattr(often, name), atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["cross", "classes", "scatter", "spread"])
+def test_sparse_rows_give_the_same_statistics(rng, kind):
+    X = sparse.random(200, 30, density=0.1, format="csr", random_state=0)
+    Y, codes, w = rng.normal(size=(200, 3)), rng.integers(0, 4, (200, 1)), rng.uniform(1, 2, 200)
+    of = {
+        "cross": lambda A: CrossMoment.of(A, Y, w).covariance,
+        "classes": lambda A: ClassSums.of(A, codes, 4, w).cross().covariance,
+        "scatter": lambda A: np.r_[Scatter.of(A, w).covariance.ravel(), Scatter.of(A, w).quartic],
+        "spread": lambda A: np.r_[Spread.of(A, w).variance, Spread.of(A, w).maximum],
+    }[kind]
+    np.testing.assert_allclose(of(X), of(X.toarray()), atol=1e-13)
+
+
+def test_sparse_labels_give_the_same_moment(rng):
+    X = rng.normal(size=(100, 4))
+    Y = sparse.random(100, 6, density=0.3, format="csr", random_state=1)
+    dense = CrossMoment.of(X, Y.toarray()).covariance
+    np.testing.assert_allclose(CrossMoment.of(X, Y).covariance, dense, atol=1e-15)
+    both = CrossMoment.of(sparse.csr_matrix(X), Y).covariance
+    np.testing.assert_allclose(both, dense, atol=1e-15)
+
+
+def test_integers_do_not_wrap():
+    X = np.full((300, 2), 250, dtype=np.uint8)
+    X[::2] = 5
+    assert CrossMoment.of(X, X).covariance[0, 0] == pytest.approx(122.5**2)
+
+
+def test_reuse_overwrites_only_when_asked(rng):
+    X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
+    first, second = CrossMoment.of(X[:30], Y[:30]), CrossMoment.of(X[30:], Y[30:])
+    before = first.comoment.copy()
+    kept = first.merge(second).comoment
+    np.testing.assert_array_equal(first.comoment, before)
+    reused = first.merge(second, reuse=True)
+    np.testing.assert_array_equal(reused.comoment, kept)
+    assert reused.comoment is first.comoment
+
+
+def test_classes_are_matched_by_label_not_by_position(rng):
+    X = rng.normal(size=(6, 2))
+    parts = [
+        Moments(3, ("b", "a"), ClassSums.of(X[:3], np.array([[0], [1], [0]]), 2)),
+        Moments(3, ("c", "a"), ClassSums.of(X[3:], np.array([[0], [1], [1]]), 2)),
+    ]
+    merged = parts[0].merge(parts[1])
+    assert merged.classes == ("b", "a", "c")
+    one_hot = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
+    true = cross_covariance_long(X, one_hot)
+    np.testing.assert_allclose(merged.cross.cross().covariance, true.astype(float), atol=1e-15)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 20), min_size=3, max_size=3),
+    seed=st.integers(0, 2**32 - 1),
+    exponent=st.integers(-150, 70),
+)
+def test_merge_is_associative_and_commutative(sizes, seed, exponent):
+    rng = np.random.default_rng(seed)
+    scale = 10.0**exponent
+    a, b, c = (
+        CrossMoment.of(rng.normal(size=(n, 3)) * scale, rng.normal(size=(n, 2))) for n in sizes
+    )
+    whole = a.merge(b).merge(c)
+    for other in (a.merge(b.merge(c)), c.merge(b).merge(a)):
+        np.testing.assert_allclose(
+            other.comoment, whole.comoment, rtol=1e-12, atol=1e-13 * scale * sum(sizes)
+        )
+        np.testing.assert_allclose(other.mean_left, whole.mean_left, atol=1e-14 * scale)

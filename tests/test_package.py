@@ -1,0 +1,97 @@
+"""The public surface, what an import costs, and that the README does what it says."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import labelens
+from labelens._optional import require
+from labelens._threads import in_order, one_blas_thread
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_public_names():
+    assert labelens.__all__ == sorted(labelens.__all__)
+    public = {n for n in vars(labelens) if not n.startswith("_")}
+    modules = {n for n in public if type(getattr(labelens, n)).__name__ == "module"}
+    assert public - modules == set(labelens.__all__)
+
+
+@pytest.mark.parametrize("library", ["numba", "polars", "matplotlib", "torch", "dask"])
+def test_import_does_not_import(library):
+    code = f"import sys, labelens; assert {library!r} not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_missing_library_names_the_pip_command():
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "labelens\[cli\]"'):
+        require("no_such_library.inside", extra="cli")
+
+
+def test_readme_runs(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        subprocess.run([sys.executable, "-W", "error", "-c", block], check=True, cwd=tmp_path)
+
+
+def test_demo_leaves_a_picture(tmp_path):
+    demo = [sys.executable, str(ROOT / "examples" / "demo.py"), str(tmp_path)]
+    run = subprocess.run(
+        demo, check=True, text=True, stdout=-1, env=os.environ | {"MPLBACKEND": "agg"}
+    )
+    assert "held-out 1-NN" in run.stdout
+    assert (tmp_path / "embedding.png").stat().st_size > 20_000
+
+
+def blas_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+def test_blas_limit_is_given_back_by_the_last_one_out():
+    with threadpool_limits(2, user_api="blas"):
+        inside, leave = threading.Event(), threading.Event()
+
+        def first():
+            with one_blas_thread():
+                inside.set()
+                leave.wait()
+
+        other = threading.Thread(target=first)
+        other.start()
+        inside.wait()
+        with one_blas_thread() as threads:
+            assert threads == 2
+            leave.set()
+            other.join()
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_come_in_order_and_errors_come_through(threads):
+    with threadpool_limits(threads, user_api="blas"):
+        assert list(in_order(lambda i: i * i, range(50))) == [i * i for i in range(50)]
+        with pytest.raises(ZeroDivisionError):
+            list(in_order(lambda i: 1 // (i - 5), range(50)))
+        assert blas_threads() == {threads}
+
+
+def test_bundled_data():
+    from labelens.datasets import load_ionosphere, load_sonar
+
+    sonar, ionosphere = load_sonar(), load_ionosphere()
+    assert sonar.data.shape == (208, 60)
+    assert np.unique(sonar.target, return_counts=True)[1].tolist() == [111, 97]
+    assert ionosphere.data.shape == (351, 34)
+    assert np.unique(ionosphere.target, return_counts=True)[1].tolist() == [126, 225]
+    assert len(sonar.feature_names) == 60
+    assert "CC BY 4.0" in sonar.DESCR
