@@ -41,7 +41,7 @@ def top_eigenvectors(matrix, k, metric=None):
 
 
 def kspca_embedding(K, L, k):
-    """Section 2.1: beta from eig(H L H K), with beta^T K beta = I; the embedding beta^T K, centred."""
+    """Section 2.1: beta from eig(H L H K), beta^T K beta = I; the embedding beta^T K, centred."""
     n = len(K)
     H = centring(n)
     values, beta = linalg.eig(H @ L @ H @ K)

@@ -64,7 +64,7 @@ CASES = {
     ),
     "dates": (FRAME.assign(depth=pd.Timestamp(0)), Y0, None, (TypeError, ValueError), "depth"),
     "negative weight": (X0, Y0, -np.ones(12), ValueError, "negative at row 0"),
-    "zero weights": (X0, Y0, np.zeros(12), ValueError, "zero for every row"),
+    "zero weights": (X0, Y0, np.zeros(12), ValueError, "at least one non-zero"),
     "nan weight": (X0, Y0, np.full(12, np.nan), ValueError, "NaN"),
     "one dimension": (X0[:, 0], Y0, None, ValueError, "2D array"),
     "y with three": (X0, np.zeros((12, 2, 2)), None, ValueError, "one or two dimensions"),

@@ -185,7 +185,7 @@ def test_shrinkage_0_with_singular_covariance_is_still_lda(blobs):
 
 
 def test_shrinkage_0_with_linear_labels_is_cca(blobs):
-    X, y = blobs
+    X, _ = blobs
     Y = X[:, :2] @ [[1, 2], [0, 1]] + np.random.default_rng(0).normal(size=(240, 2))
     whiten = [scipy.linalg.inv(scipy.linalg.sqrtm(covariance(A))).real for A in (X, Y)]
     Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
@@ -229,11 +229,8 @@ def test_direct_with_shrinkage_solves_with_b(blobs):
 def test_dependence_is_hsic(blobs):
     X, y = blobs
     L = delta_kernel(y)
-    for model in (
-        SupervisedPCA(3),
-        SupervisedPCA(2, shrinkage=0.2),
-        SupervisedPCA(2, scale="minmax"),
-    ):
+    for parameters in ({}, {"shrinkage": 0.2}, {"scale": "minmax"}):
+        model = SupervisedPCA(2, **parameters)
         model.fit(X, y)
         scaled = X if model.scale is None else MinMaxScaler().fit_transform(X)
         basis = np.linalg.qr(model.components_.T)[0]

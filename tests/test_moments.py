@@ -44,7 +44,7 @@ def test_cross_moment_merges_exactly(rng, offset):
         parts = [CrossMoment.of(X[order[p]], Y[order[p]]) for p in random_split(rng, 500, 9)]
         merged = merge_tree(rng, parts)
         assert relative_error(merged.covariance, true) < 1e-14
-        assert relative_error(merged.mean_left, X.astype(np.longdouble).mean(axis=0)) < 1e-15
+        assert relative_error(sum(merged.mean), X.astype(np.longdouble).mean(axis=0)) < 1e-15
 
 
 @pytest.mark.parametrize("offset", [1, 1e3, 1e6, 1e9])
@@ -160,4 +160,4 @@ def test_merge_is_associative_and_commutative(sizes, seed, exponent):
         np.testing.assert_allclose(
             other.comoment, whole.comoment, rtol=1e-12, atol=1e-13 * scale * sum(sizes)
         )
-        np.testing.assert_allclose(other.mean_left, whole.mean_left, atol=1e-14 * scale)
+        np.testing.assert_allclose(sum(other.mean), sum(whole.mean), atol=1e-14 * scale)

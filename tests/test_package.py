@@ -46,7 +46,7 @@ def test_readme_runs(tmp_path):
 def test_demo_leaves_a_picture(tmp_path):
     demo = [sys.executable, str(ROOT / "examples" / "demo.py"), str(tmp_path)]
     run = subprocess.run(
-        demo, check=True, text=True, stdout=-1, env=os.environ | {"MPLBACKEND": "agg"}
+        demo, check=True, text=True, stdout=subprocess.PIPE, env=os.environ | {"MPLBACKEND": "agg"}
     )
     assert "held-out 1-NN" in run.stdout
     assert (tmp_path / "embedding.png").stat().st_size > 20_000

@@ -161,10 +161,8 @@ def test_merged_sketches_are_independent(rng):
     X = rng.normal(size=(200, 3)) * [3, 2, 1]
     draws = []
     for seed in range(600):
-        halves = [
-            SupervisedRandomProjection(2, random_state=seed).fit(h) for h in (X[:100], X[100:])
-        ]
-        U = halves[0].merge(halves[1]).components_.T
+        model = SupervisedRandomProjection(2, random_state=seed)
+        U = clone(model).fit(X[:100]).merge(clone(model).fit(X[100:])).components_.T
         draws.append(U @ U.T)
     error = np.abs(np.mean(draws, axis=0) - np.cov(X, rowvar=False, bias=True))
     assert (error < 5 * np.std(draws, axis=0) / np.sqrt(len(draws))).all()
@@ -231,7 +229,7 @@ def test_one_row_at_a_time_costs_one_solve(rng, monkeypatch):
 
 
 def test_one_class_is_enough_for_partial_fit_but_not_for_transform(rng):
-    X, y = stream(rng, n=50)
+    X, _ = stream(rng, n=50)
     model = SupervisedPCA(1).partial_fit(X, np.zeros(50, dtype=int))
     with pytest.raises(ValueError, match="Only one class has been seen, 0"):
         model.transform(X)

@@ -154,8 +154,6 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     """(n,) non-negative float64, at least one above zero; None where all rows weigh the same."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) and not np.any(sample_weight):
-        raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))

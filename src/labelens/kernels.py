@@ -123,7 +123,7 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
         sample = rows[np.sort(chosen)].astype(np.float64)
         if not sparse.issparse(sample):
-            sample = sample - spread.mean
+            sample = sample - spread.origin
         squares = euclidean_distances(sample, squared=True)
         squares = squares[np.triu_indices_from(squares, 1)]
         median = np.median(squares) if squares.size else 0.0

@@ -175,7 +175,7 @@ class _Problem:
         spread = Spread.of(rows)
         settled = settle_gamma(settled, rows, spread, seed)
         if not sparse.issparse(rows) and (settled.shift_invariant or settled.name == "linear"):
-            rows = rows - spread.mean  # H makes the linear kernel blind to it too
+            rows = rows - spread.origin  # H makes the linear kernel blind to it too
         phi = make_feature_map(approximation, settled, rows, n_random_features, seed)
         return cls(rows, settled, right, seed) if phi is None else cls(phi(rows), None, right, seed)
 

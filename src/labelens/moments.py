@@ -64,7 +64,7 @@ class CrossMoment:
 
     weight: float
     origin_left: Array  # (p,)
-    offset_left: Array  # (p,)  mean_left = origin_left + offset_left
+    offset_left: Array  # (p,)  the mean is origin_left + offset_left
     origin_right: Array  # (q,)
     offset_right: Array  # (q,)
     comoment: Array  # (p, q)
@@ -81,12 +81,9 @@ class CrossMoment:
         return cls(total, origin_left, sum_left / total, origin_right, sum_right / total, product)
 
     @property
-    def mean_left(self) -> Array:
-        return self.origin_left + self.offset_left
-
-    @property
-    def mean_right(self) -> Array:
-        return self.origin_right + self.offset_right
+    def mean(self) -> tuple[Array, Array]:
+        """Of the left side, as its two words."""
+        return self.origin_left, self.offset_left
 
     @property
     def covariance(self) -> Array:
@@ -234,8 +231,9 @@ class Scatter:
         return cls(total, origin, offset, comoment, cubic, float(weight @ squares**2))
 
     @property
-    def mean(self) -> Array:
-        return self.origin + self.offset
+    def mean(self) -> tuple[Array, Array]:
+        """As its two words."""
+        return self.origin, self.offset
 
     @property
     def covariance(self) -> Array:
@@ -312,8 +310,9 @@ class Spread:
         return cls(total, origin, offset, squares, minimum, maximum)
 
     @property
-    def mean(self) -> Array:
-        return self.origin + self.offset
+    def mean(self) -> tuple[Array, Array]:
+        """As its two words."""
+        return self.origin, self.offset
 
     @property
     def variance(self) -> Array:

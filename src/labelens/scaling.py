@@ -23,7 +23,7 @@ class Scaling:
         if kind == "minmax":
             shift, width = spread.minimum, spread.maximum - spread.minimum
         else:
-            shift, width = spread.mean, np.sqrt(spread.variance)
+            shift, width = np.add(*spread.mean), np.sqrt(spread.variance)
             # A constant column has a variance of rounding errors, not of zero.
             width[width <= 8 * np.finfo(float).eps * np.abs(shift)] = 0
         return cls(shift, 1 / np.where(width > 0, width, 1.0))

@@ -62,11 +62,8 @@ def _solve_moments(
         position = np.array([number[label] for label in moments.classes])
         cross = cross.numbered(position, len(classes)).cross()
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
-    whole = scatter or spread
-    if whole is None:
-        mean = (cross.origin_left, cross.offset_left)
-    else:
-        mean = (whole.origin, whole.offset)
+    whole = scatter or spread or cross
+    mean = whole.mean
     scaling = None
     if estimator.scale is not None and recipe.scaling is None:
         scaling = Scaling.of(spread, estimator.scale)
