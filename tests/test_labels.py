@@ -19,6 +19,10 @@ from labelens.labels.vocabulary import as_class_array, hashed_normals
 from oracles import delta_kernel
 
 
+def encoded(psi, y):
+    return psi.encode(y, np.arange(y.shape[0]))
+
+
 def label_map(y, kernel="auto", mixing=None, gamma=None, k=3, seed=0):
     return make_label_map(y, None, kernel, gamma, k, mixing, seed)
 
@@ -46,19 +50,19 @@ def test_auto_rule(y, kernel):
 @pytest.mark.parametrize("columns", [1, 3])
 def test_one_hot_factors_the_delta_kernel(rng, columns):
     y = rng.integers(0, 4, size=(40, columns)).squeeze()
-    psi = label_map(y, "delta").encode(y).dense()
+    psi = encoded(label_map(y, "delta"), y).dense()
     np.testing.assert_array_equal(psi @ psi.T, delta_kernel(y))
 
 
 def test_fourier_labels_are_exact_for_one_column(rng):
     y = rng.standard_cauchy(200).clip(-40, 40)
-    psi = label_map(y, "rbf", gamma=0.5).encode(y).features
+    psi = encoded(label_map(y, "rbf", gamma=0.5), y).features
     assert np.abs(psi @ psi.T - rbf_kernel(y[:, None], gamma=0.5)).max() < 1e-12
 
 
 def test_fourier_labels_are_unbiased_for_several_columns(rng):
     y = rng.normal(size=(5, 2))
-    psis = [label_map(y, "rbf", gamma=0.5, seed=s).encode(y).features for s in range(200)]
+    psis = [encoded(label_map(y, "rbf", gamma=0.5, seed=s), y).features for s in range(200)]
     draws = np.array([psi @ psi.T for psi in psis])
     error = np.abs(draws.mean(axis=0) - rbf_kernel(y, gamma=0.5))
     assert (error < 5 * draws.std(axis=0) / np.sqrt(200) + 1e-9).all()
@@ -81,7 +85,7 @@ def test_mixing_is_an_unbiased_factor(kind, kernel):
     draws = []
     for seed in range(2000):
         psi = label_map(y, kernel, mixing=kind, k=2, seed=seed)
-        right = psi.encode(y)
+        right = encoded(psi, y)
         R = right.dense() @ psi.mixing(right.classes, right.dense().shape[1], 2)
         draws.append(R @ R.T)
     centred = np.eye(4) - 1 / 4
@@ -135,7 +139,7 @@ def test_hashed_vectors_are_the_same_in_another_process():
 def test_any_hashable_scalar_is_a_class(labels):
     y = np.empty(len(labels), dtype=object)
     y[:] = labels
-    right = label_map(y, "delta").encode(y)
+    right = encoded(label_map(y, "delta"), y)
     assert set(right.classes) == set(labels)
     assert [right.classes[c] for c in right.codes[:, 0]] == labels
 
@@ -152,7 +156,7 @@ def test_class_array_keeps_every_value():
 
 def test_transformer_of_y(rng):
     y = rng.choice(["x", "y", "z"], 30)
-    features = label_map(y, OneHotEncoder()).encode(y).dense()
+    features = encoded(label_map(y, OneHotEncoder()), y).dense()
     np.testing.assert_array_equal(features @ features.T, delta_kernel(y))
 
 
@@ -163,7 +167,9 @@ def test_unlabelled_vectors_are_numbered_by_row(rng):
     np.testing.assert_array_equal(
         whole, np.vstack([noise.vectors(0, 20, None), noise.vectors(20, 50, None)])
     )
-    other = Unlabelled.for_rows(X + 1, 4, seed=0).vectors(0, 50, None)
+    for same in (X + 1e8, X * 3, X.astype(np.float32), sparse.csr_matrix(X)):
+        assert Unlabelled.for_rows(same, 4, seed=0) == noise
+    other = Unlabelled.for_rows(X[::-1], 4, seed=0).vectors(0, 50, None)
     assert abs(np.corrcoef(whole.ravel(), other.ravel())[0, 1]) < 0.3
     weight = rng.uniform(1, 2, 50)
     np.testing.assert_allclose(noise.vectors(0, 50, weight) * np.sqrt(weight)[:, None], whole)

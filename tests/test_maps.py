@@ -122,7 +122,7 @@ def test_nystroem_is_exact_with_every_row_a_landmark(rng, name):
 def test_nystroem_with_the_landmarks_of_scikit_learn(rng):
     X = rng.normal(size=(50, 4))
     ours = make_feature_map("nystroem", Kernel("rbf", GAMMA), X, 12, 0)
-    theirs = SklearnNystroem(gamma=GAMMA, n_components=12).fit(ours.landmarks)
+    theirs = SklearnNystroem(gamma=GAMMA, n_components=12).fit(ours.landmarks + ours.origin)
     np.testing.assert_allclose(
         ours(X) @ ours(X).T, theirs.transform(X) @ theirs.transform(X).T, atol=1e-10
     )

@@ -111,7 +111,7 @@ def test_direct_is_x_h_psi(blobs, labels, label_map, scale):
 def test_hashed_vectors_before_the_reduction_are_the_same_as_after(blobs):
     X, y = blobs
     model = SupervisedRandomProjection(2, label_map="gaussian", random_state=3).fit(X, y)
-    psi = model._recipe.psi.encode(y).features
+    psi = model._recipe.psi.encode(y, np.arange(len(y))).features
     truth = srp_components(X, psi) / len(X)
     np.testing.assert_allclose(model.components_, truth, atol=1e-13)
 
@@ -291,7 +291,7 @@ def test_exact_ksrp_is_psi_h_k(blobs):
     model = KernelSupervisedRandomProjection(
         2, gamma=GAMMA, approximation="exact", label_map="gaussian", random_state=1
     ).fit(X, y)
-    psi = model._recipe.psi.encode(y).features
+    psi = model._recipe.psi.encode(y, np.arange(len(y))).features
     H = np.eye(n) - 1 / n
     np.testing.assert_allclose(model.transform(X), H @ K @ H @ psi / n, atol=1e-12)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from scipy import sparse
@@ -27,28 +28,66 @@ def check(estimator: Any) -> None:
         check_number(estimator.batch_size, "batch_size", 1, integer=True)
     if estimator.label_gamma is not None:
         check_number(estimator.label_gamma, "label_gamma", 0, open_low=True)
-    if estimator.label_map is not None:
+    if not estimator._spectral:
         _one_of(estimator.label_map, "label_map", LABEL_MAPS)
-    if estimator.approximation is None:
-        return
-    check_number(estimator.n_random_features, "n_random_features", 1, integer=True)
-    kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
-    if isinstance(estimator.approximation, str):
-        _one_of(
-            estimator.approximation, "approximation", APPROXIMATIONS, "a scikit-learn transformer"
+    if estimator.shrinkage == 0 and estimator.target_weight == 0:
+        raise ValueError(
+            "target_weight=0 looks for variance and shrinkage=0 makes it the same in every "
+            "direction, so there is nothing to find; use shrinkage=1 (PCA) or target_weight=1 "
+            "(LDA)."
         )
-    _check_exact(estimator, kernel)
+    if estimator._kernelised:
+        check_kernel(
+            estimator.kernel,
+            estimator.gamma,
+            estimator.kernel_params,
+            estimator.approximation,
+            estimator.n_random_features,
+        )
+        if _is_exact(estimator):
+            _check_exact(estimator)
 
 
-def _check_exact(estimator: Any, kernel: Kernel) -> None:
-    approximation = estimator.approximation
-    if not (isinstance(approximation, str) and approximation == "exact"):
-        if callable(kernel.name) and isinstance(approximation, str):
+def check_kernel(
+    kernel: Any, gamma: Any, kernel_params: Any, approximation: Any, n_random_features: Any
+) -> None:
+    check_number(n_random_features, "n_random_features", 1, integer=True)
+    made = make_kernel(kernel, gamma, kernel_params)
+    if isinstance(approximation, str):
+        _one_of(approximation, "approximation", APPROXIMATIONS, "a scikit-learn transformer")
+        if callable(made.name) and approximation != "exact":
             raise ValueError(
                 f"A callable kernel has no features to draw (approximation={approximation!r}); "
                 "use approximation='exact', or a transformer that makes the features."
             )
-        return
+    elif not hasattr(approximation, "fit") or not hasattr(approximation, "transform"):
+        raise TypeError(
+            f"approximation must be one of {', '.join(map(repr, APPROXIMATIONS))} or a "
+            f"scikit-learn transformer, got {approximation!r}."
+        )
+
+
+def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
+    """What has been summed up with some parameters cannot go on with others."""
+    for name, value in estimator.get_params(deep=False).items():
+        old = before[name]
+        same = value is old or (isinstance(value, (str, int, float)) and value == old)
+        if not same and name != "batch_size":
+            raise ValueError(
+                f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
+                "fit, or set it back."
+            )
+
+
+def _is_exact(estimator: Any) -> bool:
+    return (
+        estimator._kernelised
+        and isinstance(estimator.approximation, str)
+        and estimator.approximation == "exact"
+    )
+
+
+def _check_exact(estimator: Any) -> None:
     for name in ("shrinkage", "target_weight"):
         if (value := getattr(estimator, name)) != 1:
             raise ValueError(
@@ -67,8 +106,12 @@ def check_some_labels(estimator: Any, labels: Any) -> None:
 
 
 def check_against_labels(estimator: Any, labelled: bool) -> None:
-    exact = isinstance(estimator.approximation, str) and estimator.approximation == "exact"
-    if exact and not labelled and estimator._spectral:
+    if not labelled and estimator.shrinkage == 0:
+        raise ValueError(
+            "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "
+            "there is nothing to find; use shrinkage=1 (PCA), or pass labels."
+        )
+    if _is_exact(estimator) and not labelled and estimator._spectral:
         raise ValueError(
             "y=None is kernel PCA, which approximation='exact' cannot do without an n x n matrix; "
             "use approximation='nystroem' or 'orthogonal', or scikit-learn's KernelPCA."
@@ -77,11 +120,10 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
 
 def check_against_rows(estimator: Any, rows: Any, kernel: Kernel | None) -> None:
     """A sparse X is scaled without a shift, which only shift-invariant kernels cannot tell."""
-    if not sparse.issparse(rows) or kernel is None:
+    if not sparse.issparse(rows) or not estimator._kernelised:
         return
-    transformer = not isinstance(estimator.approximation, str)
-    if transformer or not (kernel.shift_invariant or kernel.name == "linear"):
-        what = "this transformer" if transformer else f"kernel={kernel.name!r}"
+    if kernel is None or not kernel.blind_to_shift:
+        what = "this transformer" if kernel is None else f"kernel={kernel.name!r}"
         raise ValueError(
             f"scale={estimator.scale!r} with {what} would make a sparse X dense; use scale=None "
             "and scikit-learn's MaxAbsScaler."
@@ -89,15 +131,10 @@ def check_against_rows(estimator: Any, rows: Any, kernel: Kernel | None) -> None
 
 
 def too_wide(estimator: Any, p: int) -> str:
-    cause = (
-        "y=None"
-        if estimator.shrinkage == 1 and estimator.target_weight == 1
-        else (
-            f"shrinkage={estimator.shrinkage!r}"
-            if estimator.shrinkage != 1
-            else f"target_weight={estimator.target_weight!r}"
-        )
-    )
+    cause = "y=None"
+    for name in ("target_weight", "shrinkage"):
+        if (value := getattr(estimator, name)) != 1:
+            cause = f"{name}={value!r}"
     return (
         f"{cause} needs the {p} x {p} covariance of the features ({8 * p * p / 2**30:.1f} GiB). "
         "Use shrinkage=1 with the random methods, which need no such matrix, or reduce the number "
@@ -106,6 +143,6 @@ def too_wide(estimator: Any, p: int) -> str:
 
 
 def _one_of(value: Any, name: str, allowed: tuple[Any, ...], otherwise: str = "") -> None:
-    if value not in allowed:
+    if not (value is None or isinstance(value, str)) or value not in allowed:
         choices = ", ".join(map(repr, allowed)) + (f" or {otherwise}" if otherwise else "")
         raise ValueError(f"{name} must be one of {choices}, got {value!r}.")

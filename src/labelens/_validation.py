@@ -22,7 +22,6 @@ from sklearn.utils.validation import (
 __all__ = [
     "check_embedding",
     "check_is_fitted",
-    "check_labels",
     "check_number",
     "check_rows",
     "check_seed",
@@ -51,8 +50,10 @@ def check_number(
     wanted = f"{'an integer' if integer else 'a number'} {bounds}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         raise TypeError(f"{name} must be {wanted}, got {value!r}.")
-    if not (low < value if open_low else low <= value) or not value <= high or value == np.inf:
+    if not (low < value if open_low else low <= value) or not value <= high:
         raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+    if not integer and not value <= np.finfo(float).max:
+        raise ValueError(f"{name} must be {wanted}, and finite, got {value!r}.")
     return int(value) if integer else float(value)
 
 
@@ -60,17 +61,23 @@ def check_number(
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X -> a real ndarray in its own dtype and layout, or CSR; finite; columns as in `fit`."""
+    """X -> a real ndarray in its own dtype and layout, or CSR; finite; columns as in `fit`.
+
+    Without an estimator only X itself is checked.
+    """
     names = _column_names(X)
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {X.dtype}.")
+    if np.ma.is_masked(X):
+        raise ValueError("X is a masked array with masked values; fill them first, X.filled(...).")
+    how: dict[str, Any] = dict(accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
     try:
-        rows = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_all_finite=False,
-        )
+        if estimator is None:
+            rows = check_array(X, input_name="X", **how)
+        else:
+            rows = validate_data(estimator, X, reset=reset, **how)
+        if rows.dtype.kind not in "fiub":
+            raise TypeError(f"X has dtype {rows.dtype}; labelens takes real numbers.")
     except (ValueError, TypeError) as error:
         if culprit := _first_non_number(X):
             row, column, value = culprit
@@ -79,12 +86,24 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
                 "such columns as numbers (for example with OneHotEncoder) or drop them."
             ) from error
         raise
-    if rows.dtype.kind not in "fiub":
-        raise TypeError(f"X has dtype {rows.dtype}; labelens takes real numbers.")
-    if rows.dtype in (np.float16, np.longdouble) or not rows.dtype.isnative:
-        rows = rows.astype(np.float32 if rows.dtype.itemsize <= 4 else np.float64)
+    if rows.dtype.kind == "f" and rows.dtype.itemsize not in (4, 8):
+        rows = rows.astype(np.float32 if rows.dtype.itemsize < 4 else np.float64)
+    if not rows.dtype.isnative:
+        rows = rows.astype(rows.dtype.newbyteorder("="))
+    if sparse.issparse(rows):
+        rows = _canonical(rows, ours=rows is not X)
     _refuse_non_finite(rows, names)
     return rows
+
+
+def _canonical(rows: Any, ours: bool) -> Any:
+    """CSR with sorted indices, none twice, in 32 bits where they fit: what every consumer takes."""
+    if not rows.has_canonical_format:
+        rows = rows if ours else rows.copy()
+        rows.sum_duplicates()
+    width = np.int32 if max(rows.nnz, *rows.shape) < 2**31 else np.int64
+    indices, starts = (a.astype(width, copy=False) for a in (rows.indices, rows.indptr))
+    return sparse.csr_array((rows.data, indices, starts), shape=rows.shape)
 
 
 def _column_names(X: Any) -> list[Any] | None:
@@ -101,7 +120,7 @@ def _first_non_number(X: Any) -> tuple[int, int, Any] | None:
     if sparse.issparse(X):
         return None
     cells = np.asarray(X)
-    if cells.ndim != 2 or cells.dtype.kind not in "OUSM":
+    if cells.ndim != 2 or cells.dtype.kind not in "OUSMm":
         return None
     for column in range(cells.shape[1]):
         for row, value in enumerate(cells[:, column]):
@@ -154,63 +173,14 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     """(n,) non-negative float64, at least one above zero; None where all rows weigh the same."""
     if sample_weight is None:
         return None
+    values = np.asarray(sample_weight)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        row = int(np.argmax(~np.isfinite(values)))
+        raise ValueError(
+            f"sample_weight contains NaN or infinity (inf) at row {row}: {values.flat[row]!r}."
+        )
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight is negative at row {row}: {weight[row]!r}.")
     return weight
-
-
-# Labels --------------------------------------------------------------------------------------
-
-
-def check_labels(y: Any, n_rows: int, missing: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Y -> (n,) or (n, m) array, or CSR, and which rows have a label.
-
-    Values are checked by the label map that takes them; here only what every one of them needs.
-    """
-    if sparse.issparse(y):
-        labels = y.tocsr()
-    else:
-        labels = _as_array(y)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
-        if labels.ndim not in (1, 2):
-            raise ValueError(f"y must have one or two dimensions, got shape {labels.shape}.")
-    if labels.shape[0] != n_rows:
-        raise ValueError(
-            f"X and y have inconsistent numbers of samples: {n_rows} rows, "
-            f"{labels.shape[0]} labels."
-        )
-    if labels.ndim == 2 and labels.shape[1] == 0:
-        raise ValueError("y has no columns.")
-    if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must be real.")
-    values = labels.data if sparse.issparse(labels) else labels
-    labelled = np.ones(n_rows, dtype=bool)
-    if missing is not None and not sparse.issparse(labels):
-        marked = labels != labels if missing != missing else labels == missing
-        if np.ndim(marked):
-            labelled = ~(marked if labels.ndim == 1 else marked.all(axis=1))
-            values = labels[labelled]
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        kind = "NaN" if np.isnan(values).any() else "infinity (inf)"
-        bad = ~np.isfinite(labels.toarray() if sparse.issparse(labels) else labels)
-        bad = (bad if bad.ndim == 1 else bad.any(axis=1)) & labelled
-        raise ValueError(
-            f"Input y contains {kind} at row {int(np.argmax(bad))}. Drop such rows, or mark "
-            "unlabelled ones and name the marker with missing_label."
-        )
-    return labels, labelled
-
-
-def _as_array(y: Any) -> NDArray[Any]:
-    """np.asarray, except that a list of mixed types is not turned into a list of strings."""
-    labels = np.asarray(y)
-    if labels.dtype.kind in "US" and isinstance(y, (list, tuple)) and labels.ndim == 1:
-        wanted = str if labels.dtype.kind == "U" else bytes
-        if not all(isinstance(label, wanted) for label in y):
-            mixed = np.empty(len(y), dtype=object)
-            mixed[:] = y
-            return mixed
-    return labels

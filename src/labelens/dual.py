@@ -9,12 +9,14 @@ matrix that any solver takes for an ordinary cross-moment. K is made a tile at a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 
+from ._signs import with_signs
 from ._threads import in_order
 from .kernels import Kernel
 from .moments import Array, CrossMoment, union_of_classes
@@ -32,6 +34,16 @@ class KernelRows:
     classes: tuple[Any, ...] | None
     codes: Any  # (n, m) class numbers, or None
     features: Any  # (n, q) label features, or None
+
+    def rows_only(self, which: slice) -> KernelRows:
+        """Some of the rows."""
+        return replace(
+            self,
+            rows=self.rows[which],
+            weight=self.weight[which],
+            codes=None if self.codes is None else self.codes[which],
+            features=None if self.features is None else self.features[which],
+        )
 
     def merge(self, other: KernelRows) -> KernelRows:
         classes, theirs = self.classes, other.codes
@@ -69,35 +81,26 @@ class DualMoment:
         products = quadratic_form(kernel, kept.rows, np.hstack([beta, share]), tile)
         values, vectors = linalg.eigh(products[:-1, :-1])
         values, vectors = values[::-1][:rank_limit], vectors[:, ::-1][:, :rank_limit]
-        # G is known to about eps of its largest entry; what is below has no direction.
-        keep = values > max(values[0], 0) * max(right.shape) * np.finfo(float).eps
-        sigma, vectors = np.sqrt(values[keep]), _with_signs(vectors[:, keep])
+        # G is known to about eps of its largest entry, and to eps of the mean row that cancels in
+        # it; what is below has no direction.
+        eps = np.finfo(float).eps
+        floor = 4 * eps * products[-1, -1] * np.abs(beta).sum(axis=0).max(initial=0) ** 2
+        keep = values > max(values.max(initial=0) * max(right.shape) * eps, floor)
+        sigma, vectors = np.sqrt(values[keep]), with_signs(vectors[:, keep])
         along, across = np.zeros(sigma.size), np.zeros(right.shape[1])
         cross = CrossMoment(total, along, along, across, across, sigma[:, None] * vectors.T * total)
         return cls(cross, beta @ (vectors / sigma), products[-1, :-1] @ (vectors / sigma))
 
 
-def _with_signs(vectors: Array) -> Array:
-    """Make the first of the largest entries of every column positive.
-
-    As `svd_flip`, but two classes make entries that are equal up to rounding: the first counts.
-    """
-    sizes = np.abs(vectors)
-    first = np.argmax(sizes > (1 - 1e-6) * sizes.max(axis=0), axis=0)
-    return vectors * np.sign(vectors[first, np.arange(vectors.shape[1])])
-
-
 def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int) -> Array:
     """k(rows, known) @ coefficients, (n, k), in tiles."""
-    origin = _origin(kernel, known)
-    known = _moved(known, origin)
+    view = _View(kernel, known, tile)
 
     def block(start: int) -> Array:
-        here = _moved(rows[start : start + tile], origin)
+        here = view.moved(_in_the_form_of(known, rows[start : start + tile]))
         out = np.zeros((here.shape[0], coefficients.shape[1]))
-        for left in range(0, known.shape[0], tile):
-            part = slice(left, left + tile)
-            out += kernel(here, known[part]) @ coefficients[part]
+        for part in view.parts(0):
+            out += kernel(here, view[part]) @ coefficients[part]
         return out
 
     return np.concatenate(list(in_order(block, range(0, rows.shape[0], tile))))
@@ -105,14 +108,13 @@ def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int)
 
 def quadratic_form(kernel: Kernel, rows: Any, columns: Array, tile: int) -> Array:
     """columns^T K columns, (q, q), from the tiles of K on and above its diagonal."""
-    rows = _moved(rows, _origin(kernel, rows))
+    view = _View(kernel, rows, tile)
 
     def band(start: int) -> Array:
-        here, mine = rows[start : start + tile], columns[start : start + tile]
+        here, mine = view[start : start + tile], columns[start : start + tile]
         beside = np.zeros_like(mine)
-        for left in range(start + tile, rows.shape[0], tile):
-            part = slice(left, left + tile)
-            beside += kernel(here, rows[part]) @ columns[part]
+        for part in view.parts(start + tile):
+            beside += kernel(here, view[part]) @ columns[part]
         upper = mine.T @ beside
         return mine.T @ (kernel(here, here) @ mine) + upper + upper.T
 
@@ -122,21 +124,41 @@ def quadratic_form(kernel: Kernel, rows: Any, columns: Array, tile: int) -> Arra
     return total
 
 
+class _View:
+    """Rows a tile at a time, measured from one of them where the method cannot tell.
+
+    Distances and centred inner products then keep their digits where |mean| >> std.
+    """
+
+    def __init__(self, kernel: Kernel, rows: Any, tile: int) -> None:
+        self.rows, self.tile = rows, tile
+        self.float32 = rows.dtype == np.float32 and kernel.shift_invariant
+        self.origin = None
+        if kernel.blind_to_shift and not sparse.issparse(rows):
+            self.origin = np.asarray(rows[0], dtype=np.float64)
+
+    def __getitem__(self, part: slice) -> Any:
+        return self.moved(self.rows[part])
+
+    def parts(self, start: int) -> Iterator[slice]:
+        return (slice(a, a + self.tile) for a in range(start, self.rows.shape[0], self.tile))
+
+    def moved(self, rows: Any) -> Any:
+        rows = rows.astype(np.float64)
+        if self.origin is not None:
+            rows -= self.origin
+        return rows.astype(np.float32) if self.float32 else rows
+
+
+def _in_the_form_of(known: Any, rows: Any) -> Any:
+    """Dense or sparse, as the training rows are."""
+    if sparse.issparse(known):
+        return rows if sparse.issparse(rows) else sparse.csr_array(rows)
+    return rows.toarray() if sparse.issparse(rows) else rows
+
+
 def _stacked(above: Any, below: Any) -> Any:
+    below = _in_the_form_of(above, below)
     if sparse.issparse(above):
         return sparse.vstack([above, below], format="csr")
     return np.concatenate([above, below])
-
-
-def _origin(kernel: Kernel, rows: Any) -> Array | None:
-    """A row to measure from, where the kernel does not care: distances keep their digits."""
-    if kernel.shift_invariant and not sparse.issparse(rows):
-        return np.asarray(rows[0], dtype=np.float64)
-    return None
-
-
-def _moved(rows: Any, origin: Array | None) -> Any:
-    if origin is None:
-        return rows
-    moved: Any = rows.astype(np.float64) - origin
-    return moved.astype(np.float32) if rows.dtype == np.float32 else moved

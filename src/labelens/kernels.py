@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import (
     polynomial_kernel,
     rbf_kernel,
 )
+from sklearn.utils.extmath import row_norms
 
 from ._validation import check_number
 from .moments import Spread
@@ -51,6 +52,11 @@ class Kernel:
     def shift_invariant(self) -> bool:
         return self.name in SHIFT_INVARIANT
 
+    @property
+    def blind_to_shift(self) -> bool:
+        """Whether moving all rows leaves the centred kernel, and so every method, as it is."""
+        return self.shift_invariant or self.name == "linear"
+
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
         match self.name:
@@ -59,7 +65,7 @@ class Kernel:
             case "laplacian":
                 return laplacian_kernel(A, B, gamma=self.gamma)
             case "matern":
-                return self._matern(euclidean_distances(A, B))
+                return self._matern(_distances(A, B))
             case "polynomial":
                 return polynomial_kernel(A, B, gamma=self.gamma, **self.params)
             case "linear":
@@ -78,14 +84,24 @@ class Kernel:
         return (1 + distance + distance**2 / 3) * decay
 
 
+def _distances(A: Any, B: Any) -> NDArray[Any]:
+    """Euclidean distances, zero where they are rounding: the square root would magnify that."""
+    squares = euclidean_distances(A, B, squared=True)
+    sizes = row_norms(A, squared=True)[:, None] + row_norms(B, squared=True)
+    squares[squares < 16 * np.finfo(squares.dtype).eps * sizes] = 0
+    return np.sqrt(squares, out=squares)
+
+
 def make_kernel(name: Any, gamma: Any, params: Mapping[str, Any] | None) -> Kernel:
     """Check a kernel's name and parameters; gamma may still be a rule ("scale", "median")."""
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"kernel_params must be a dict or None, got {params!r}.")
     params = dict(params or {})
     if callable(name):
         return Kernel(name, None, params)
     if name == "poly":
         name = "polynomial"
-    if name not in PARAMETERS:
+    if not isinstance(name, str) or name not in PARAMETERS:
         raise ValueError(
             f"kernel must be one of {', '.join(map(repr, PARAMETERS))} or a callable, got {name!r}."
         )
@@ -97,6 +113,9 @@ def make_kernel(name: Any, gamma: Any, params: Mapping[str, Any] | None) -> Kern
     params = PARAMETERS[name] | params
     if name == "matern" and params["nu"] not in (0.5, 1.5, 2.5):
         raise ValueError(f"nu of the Matern kernel must be 0.5, 1.5 or 2.5, got {params['nu']!r}.")
+    if name == "polynomial":
+        check_number(params["degree"], "degree", 1, integer=True)
+        check_number(params["coef0"], "coef0", 0)  # below, the kernel is not positive
     if isinstance(gamma, str):
         if gamma not in ("scale", "median"):
             raise ValueError(f"gamma must be a number > 0, 'scale' or 'median', got {gamma!r}.")

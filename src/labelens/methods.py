@@ -92,6 +92,7 @@ class SupervisedPCA(Projection):
     """
 
     _spectral = True
+    _kernelised = False
 
     def __init__(
         self,
@@ -200,6 +201,7 @@ class SupervisedRandomProjection(Projection):
     """
 
     _spectral = False
+    _kernelised = False
 
     def __init__(
         self,
@@ -324,6 +326,7 @@ class KernelSupervisedPCA(Projection):
     """
 
     _spectral = True
+    _kernelised = True
 
     def __init__(
         self,
@@ -459,6 +462,7 @@ class KernelSupervisedRandomProjection(Projection):
     """
 
     _spectral = False
+    _kernelised = True
 
     def __init__(
         self,

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from ._parameters import check_kernel
 from ._threads import in_order
-from ._validation import check_labels, check_number, check_rows, check_seed
+from ._validation import check_number, check_rows, check_seed
 from .kernels import Kernel, make_kernel, settle_gamma
-from .labels import choose_kernel, make_label_map
-from .labels.fourier import FourierLabels
+from .labels import choose_kernel, make_label_map, read_labels
+from .labels.fourier import FourierLabels, dense_columns
 from .maps import make_feature_map
 from .moments import Array, Spread
 
@@ -75,7 +75,7 @@ def hsic(
     return float(problem.statistic(problem.right[None])[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HSICTest:
     """The outcome of `hsic_test`."""
 
@@ -139,7 +139,8 @@ def hsic_test(
         shuffled = np.stack([draw.permutation(problem.right) for _ in range(count)])
         null[start : start + count] = problem.statistic(shuffled)
     # Equal up to rounding counts as equal: labels that repeat make many permutations the same.
-    as_large = int((null >= statistic * (1 - 1e-12)).sum())
+    rounding = 1e-12 * statistic + 1e-14 * problem.largest()
+    as_large = int((null >= statistic - rounding).sum())
     return HSICTest(statistic, (1 + as_large) / (1 + n_permutations), null)
 
 
@@ -157,27 +158,43 @@ class _Problem:
         cls, X: Any, y: Any, kernel: Any, gamma: Any, kernel_params: Any, label_kernel: Any,
         label_gamma: float | None, approximation: Any, n_random_features: int, random_state: Any,
     ) -> _Problem:  # fmt: skip
-        rows = check_rows(BaseEstimator(), X, reset=True)
+        check_kernel(kernel, gamma, kernel_params, approximation, n_random_features)
+        if label_gamma is not None:
+            check_number(label_gamma, "label_gamma", 0, open_low=True)
+        if y is None:
+            raise ValueError("y is None: HSIC measures the dependence of X on labels.")
+        rows = check_rows(None, X, reset=True)
         n = rows.shape[0]
         if n < 2:
             raise ValueError("n_samples = 1: HSIC compares rows, so it needs at least two.")
-        labels, _ = check_labels(y, n, None)
+        labels, _ = read_labels(y, n, None)
         seed = check_seed(random_state)
         psi = make_label_map(labels, None, label_kernel, label_gamma, 1, None, seed)
-        right = psi.encode(labels).dense()
         if isinstance(psi, FourierLabels):
-            columns = labels[:, None] if labels.ndim == 1 else labels
-            right = _pivoted_cholesky(Kernel("rbf", psi.gamma), columns.astype(np.float64))
+            columns = dense_columns(labels, 1 if labels.ndim == 1 else labels.shape[1])
+            right = _pivoted_cholesky(Kernel("rbf", psi.gamma), columns)
+        else:
+            right = psi.encode(labels, np.arange(n)).dense()
         right = right - right.mean(axis=0)
         if not sparse.issparse(rows):
             rows = rows.astype(np.float64)
         settled = make_kernel(kernel, gamma, kernel_params)
         spread = Spread.of(rows)
         settled = settle_gamma(settled, rows, spread, seed)
-        if not sparse.issparse(rows) and (settled.shift_invariant or settled.name == "linear"):
-            rows = rows - spread.origin  # H makes the linear kernel blind to it too
+        if not sparse.issparse(rows) and settled.blind_to_shift:
+            rows = rows - spread.origin
         phi = make_feature_map(approximation, settled, rows, n_random_features, seed)
         return cls(rows, settled, right, seed) if phi is None else cls(phi(rows), None, right, seed)
+
+    def largest(self) -> float:
+        """tr(K) tr(H L H) / (n - 1)^2, which no statistic exceeds."""
+        if self.kernel is None:
+            values = self.rows.data if sparse.issparse(self.rows) else self.rows
+            trace = float(np.square(values).sum())
+        else:
+            tiles = (self.rows[a : a + TILE] for a in range(0, len(self.right), TILE))
+            trace = sum(float(np.trace(self.kernel(tile, tile))) for tile in tiles)
+        return trace * float(np.square(self.right).sum()) / (len(self.right) - 1) ** 2
 
     def statistic(self, rights: Array) -> Array:
         """(m, n, q) label features -> the m values of tr(K H L H) / (n - 1)^2."""
@@ -192,14 +209,20 @@ class _Problem:
             def band(start: int) -> Array:
                 here = slice(start, start + TILE)
                 products = np.zeros((min(TILE, n - start), m * q))
+                mine = self.rows[here]
                 for left in range(0, n, TILE):
                     part = slice(left, left + TILE)
-                    products += self.kernel(self.rows[here], self.rows[part]) @ columns[part]  # type: ignore[misc]
+                    # The same object on the diagonal: distances of a row to itself are then zero.
+                    other = mine if left == start else self.rows[part]
+                    products += self.kernel(mine, other) @ columns[part]  # type: ignore[misc]
                 return np.einsum("ij,ij->j", columns[here], products)
 
             for part in in_order(band, range(0, n, TILE)):
                 squares += part
-        return squares.reshape(m, q).sum(axis=1) / (n - 1) ** 2
+        statistics = squares.reshape(m, q).sum(axis=1) / (n - 1) ** 2
+        if not np.isfinite(statistics).all():
+            raise ValueError("HSIC overflows float64: scale X down first.")
+        return statistics
 
 
 def _pivoted_cholesky(kernel: Kernel, rows: Array) -> Array:
@@ -243,7 +266,7 @@ def knn_score(
     >>> knn_score([[0.0], [1.0]], ["a", "b"], [[0.1], [0.9], [0.2]], ["a", "b", "b"])
     0.6666666666666666
     """
-    labels, _ = check_labels(train_labels, len(train_labels), None)
+    labels, _ = read_labels(train_labels, len(train_labels), None)
     classes = labels.ndim == 1 and choose_kernel(labels) == "delta"
     model = (KNeighborsClassifier if classes else KNeighborsRegressor)(n_neighbors)
     return float(model.fit(train, labels).score(test, test_labels))

@@ -11,6 +11,7 @@ allocates nothing.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,7 +41,8 @@ def _about_mean(rows: Rows, weight: Array) -> tuple[Any, Array, Array]:
         return rows, np.zeros(rows.shape[1]), rows.T @ weight
     # C order whatever the caller's layout, so that the same values give the same bits.
     rows = np.array(rows, dtype=np.float64, order="C")
-    origin = weight @ rows / weight.sum()
+    # By way of the first row, so that a constant column is about itself to the last bit.
+    origin = rows[0] + weight @ (rows - rows[0]) / weight.sum()
     rows -= origin
     return rows, origin, weight @ rows
 
@@ -145,7 +147,7 @@ class ClassSums:
         left, origin, sum_left = _about_mean(left, weight)
         # Compressed to the classes at hand: a block of 1024 rows may be part of 100,000 classes.
         present, local = np.unique(codes, return_inverse=True)
-        one_hot = sparse.csr_matrix(
+        one_hot = sparse.csr_array(
             (np.repeat(weight, columns), local.ravel(), np.arange(rows + 1) * columns),
             shape=(rows, present.size),
         )
@@ -298,7 +300,7 @@ class Spread:
             )
             rows, origin, sums = _about_mean(rows, weight)
             offset = sums / total
-            squares = rows.multiply(rows).T @ weight - offset * sums
+            squares = np.maximum(rows.multiply(rows).T @ weight - offset * sums, 0)
         else:
             minimum, maximum = (
                 bound.astype(np.float64) for bound in (rows.min(axis=0), rows.max(axis=0))
@@ -358,6 +360,18 @@ class Moments:
     sketch: CrossMoment | None = None  # rows and one random vector a row
     spread: Spread | None = None  # columns
 
+    def finite(self) -> bool:
+        """Whether no sum has overflowed; the diagonal of C_xx bounds the rest of it."""
+        cross = self.cross.sums if isinstance(self.cross, ClassSums) else self.cross
+        parts = [cross.comoment if isinstance(cross, CrossMoment) else cross]
+        if self.scatter is not None:
+            parts.append(np.diag(self.scatter.comoment))
+        if self.sketch is not None:
+            parts.append(self.sketch.comoment)
+        if self.spread is not None:
+            parts.append(self.spread.squares)
+        return all(part is None or np.isfinite(part).all() for part in parts)
+
     def merge(self, other: Moments, reuse: bool = False) -> Moments:
         mine, theirs, classes = self.cross, other.cross, self.classes
         if self.classes is not None and other.classes is not None:
@@ -384,8 +398,11 @@ class Moments:
 
 
 def _merged(mine: Any, other: Any, reuse: bool) -> Any:
-    if mine is None or other is None:
-        return other if mine is None else mine
+    if mine is None:
+        return other
+    if other is None:
+        # A copy, lest a later merge that may reuse our arrays takes those of `self`.
+        return mine if reuse else deepcopy(mine)
     return mine.merge(other, reuse)
 
 

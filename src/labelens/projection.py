@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from . import _parameters, dual
 from ._threads import in_order, one_blas_thread
-from ._validation import check_embedding, check_is_fitted, check_labels, check_rows, check_weight
-from .labels import Right
+from ._validation import check_embedding, check_is_fitted, check_rows, check_weight
+from ._warn import warn_user
+from .labels import Right, read_labels
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
 from .maps import Identity
@@ -29,9 +31,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """The base of the four methods."""
 
     _spectral: bool  # the solver: spectral, or direct
-    # Parameters that only some of the methods have.
-    approximation: Any = None
-    label_map: str | None = None
+    _kernelised: bool  # whether rows go through a feature map
 
     # What fitting leaves behind.
     moments_: Any  # Moments; with the exact kernel KernelRows
@@ -56,14 +56,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self
         """
         with self._unchanged_on_error():
-            self.__dict__.pop("moments_", None)  # start anew
-            self._take(X, y, sample_weight)
-            if self.n_samples_seen_ == 1:
-                raise ValueError(
-                    "n_samples = 1: a projection needs at least two rows to compare. To feed rows "
-                    "one at a time use partial_fit."
-                )
-            self._solve()
+            self._take(X, y, sample_weight, before=None)
+            try:
+                self._solve()
+            except NotFittedError as error:
+                raise ValueError(str(error)) from None
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -83,7 +80,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self
         """
         with self._unchanged_on_error():
-            self._take(X, y, sample_weight)
+            self._take(X, y, sample_weight, before=getattr(self, "moments_", None))
         return self
 
     def merge(self, other: Projection) -> Self:
@@ -108,49 +105,64 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._solved = None
         return self
 
-    def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
-        before = getattr(self, "moments_", None)
+    def _take(self, X: Any, y: Any, sample_weight: Any, before: Any) -> None:
+        """Add a batch to the moments of those before; the first one draws the recipe."""
         _parameters.check(self)
         rows = check_rows(self, X, reset=before is None)
         weight = check_weight(sample_weight, rows)
         labels, labelled = None, np.zeros(rows.shape[0], dtype=bool)
         if y is not None:
-            labels, labelled = check_labels(y, rows.shape[0], self.missing_label)
+            labels, labelled = read_labels(y, rows.shape[0], self.missing_label)
+        numbers = np.arange(rows.shape[0])  # by which the user knows the rows
         if weight is not None and not weight.all():
             kept = weight > 0
             rows, weight, labelled = rows[kept], weight[kept], labelled[kept]
-            labels = None if labels is None else labels[kept]
+            numbers, labels = numbers[kept], None if labels is None else labels[kept]
         if labels is not None and not labelled.all():
-            labels = labels[labelled]
+            labels, numbers = labels[labelled], numbers[labelled]
         if before is None:
             _parameters.check_some_labels(self, labels)
             label_weight = None if weight is None else weight[labelled]
-            self._recipe = draw_recipe(self, rows, labels, label_weight, weight)
-        elif (labels is None) != (self._recipe.psi is None):
+            with one_blas_thread():
+                self._recipe = draw_recipe(self, rows, labels, label_weight, weight)
+        else:
+            _parameters.check_unchanged(self, self._recipe.parameters)
+        psi = self._recipe.psi
+        if (labels is None) != (psi is None):
             raise ValueError(
                 "This batch has no y and earlier ones had one: mark the rows without a label and "
                 "name the marker with missing_label."
                 if labels is None
                 else "This batch has a y and earlier ones had none; start anew with fit."
             )
-        right = None if labels is None else self._recipe.psi.encode(labels)  # type: ignore[union-attr]
-        if self._recipe.phi is None:
-            batch = self._rows_to_keep(rows, right, labelled, weight)
-            self.moments_ = batch if before is None else before.merge(batch)
-        else:
+        right = None
+        if psi is not None and labelled.any():
+            right = psi.encode(labels, numbers)
+        if self._recipe.phi is not None:
             self.moments_ = summarize(self._recipe, rows, right, labelled, weight, before)
+        else:
+            batch = self._rows_to_keep(rows, right, labelled, weight, before)
+            self.moments_ = batch if before is None else before.merge(batch)
         self._solved = None
 
     def _rows_to_keep(
-        self, rows: Any, right: Right | None, labelled: NDArray[np.bool_], weight: Array | None
+        self,
+        rows: Any,
+        right: Right | None,
+        labelled: NDArray[np.bool_],
+        weight: Array | None,
+        before: dual.KernelRows | None,
     ) -> dual.KernelRows:
         n = rows.shape[0]
         weight = np.ones(n) if weight is None else weight
-        if right is None:  # L = I: one random vector a row
+        if self._recipe.psi is None:  # L = I: one random vector a row
             assert self._recipe.noise is not None
-            start = self.n_samples_seen_ if hasattr(self, "moments_") else 0
+            start = 0 if before is None else before.n_samples
             right = Right(features=self._recipe.noise.vectors(start, start + n, weight))
             labelled = np.ones(n, dtype=bool)
+        if right is None:
+            assert before is not None
+            return replace(before.rows_only(slice(0)), n_samples=n)
         rows = self._recipe.scaled(rows[labelled])  # a copy, which the caller cannot change
         return dual.KernelRows(
             n, rows, weight[labelled], right.classes, right.codes, right.features
@@ -161,10 +173,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self, "moments_")
         if self._solved is None:
             with one_blas_thread():
-                solved = solve(self, self._recipe, self.moments_)
-            if (rank := solved.solution.rank) < self.n_components:
-                message = too_many_components(self, self._recipe, self.moments_, rank)
-                warnings.warn(message, UserWarning, stacklevel=3)
+                solved = solve(self._recipe, self.moments_)
+            if (rank := solved.solution.rank) < self._recipe.n_components:
+                warn_user(too_many_components(self._recipe, self.moments_, rank))
             self._solved = solved
         return self._solved
 
@@ -195,9 +206,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 recipe.scaled(rows),
                 recipe.block,
             )
-            return (embedding - solved.centre[0]).astype(dtype, copy=False)
+            return _in_range(embedding - solved.centre[0], dtype)
         n = rows.shape[0]
-        embedding = np.empty((n, self._n_features_out), dtype=dtype)
+        embedding = np.empty((n, recipe.n_components))
 
         def embed_block(start: int) -> None:
             here = slice(start, min(start + recipe.block, n))
@@ -207,14 +218,16 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 embedding[here] = (features - solved.mean[0]) @ solved.projector - solved.centre[1]
             else:
                 # Centred after projecting: sparse rows stay sparse, features are of size 1.
-                projector = solved.projector.astype(features.dtype, copy=False)
+                projector = solved.projector
+                if features.dtype == np.float32 and not sparse.issparse(features):
+                    projector = projector.astype(np.float32)
                 embedding[here] = features @ projector - sum(solved.centre)
 
         for _ in in_order(embed_block, range(0, n, recipe.block)):
             pass
-        return embedding
+        return _in_range(embedding, dtype)
 
-    @available_if(lambda self: self.approximation is None)
+    @available_if(lambda self: not self._kernelised)
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """The rows that fit an embedding best, by least squares (linear methods only).
 
@@ -317,7 +330,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        check_is_fitted(self, "moments_")
+        return self._recipe.n_components
 
     def _refuse_exact(self, name: str) -> None:
         check_is_fitted(self, "moments_")
@@ -341,20 +355,28 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Why the moments of two estimators are not of the same kind; empty if they are."""
         if type(self) is not type(other):
             return f"one is a {type(self).__name__}, the other a {type(other).__name__}"
-        for name in ("n_features_in_", "feature_names_in_", "n_components", "target_weight"):
+        for name in ("n_features_in_", "feature_names_in_"):
             mine: Any = getattr(self, name, None)
             theirs: Any = getattr(other, name, None)
             if not np.array_equal(mine, theirs):
-                return f"{name} is {mine!r} and {theirs!r}"
-        for name in ("shrinkage", "scale"):
-            if (mine := getattr(self, name)) != (theirs := getattr(other, name)):
                 return f"{name} is {mine!r} and {theirs!r}"
         return self._recipe.difference(other._recipe)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        # Equality with "fastfood" must not be asked of a transformer that compares arrays.
+        fast = isinstance(name := getattr(self, "approximation", None), str) and name == "fastfood"
+        tags.input_tags.sparse = not fast
         tags.target_tags.required = False
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _in_range(embedding: Array, dtype: Any) -> NDArray[Any]:
+    """Cast to the dtype promised, unless that makes infinities of numbers."""
+    if dtype == np.float32 and np.abs(embedding).max(initial=0) > np.finfo(np.float32).max:
+        raise ValueError(
+            "The embedding of these rows overflows float32: pass X as float64, or scale it."
+        )
+    return embedding.astype(dtype, copy=False)

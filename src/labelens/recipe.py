@@ -6,6 +6,7 @@ recipe on any block of any data set gives moments that can be merged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,14 +32,25 @@ LARGEST_SCATTER = 4 << 30
 
 @dataclass(frozen=True)
 class Recipe:
+    parameters: Mapping[str, Any]  # as they were at the first batch
+    spectral: bool  # the solver: spectral, or direct
     psi: LabelMap | None  # None: no labels, L = I
-    kernel: Kernel | None  # None: linear method
+    kernel: Kernel | None  # None: linear method, or a transformer
     phi: FeatureMap | None  # None: the exact kernel, which has no features
     scaling: Scaling | None  # applied to rows before phi; None where it is fused into the moments
     noise: Unlabelled | None  # the sketch of C_xx
     scatter: bool
     spread: bool
     block: int  # rows
+
+    @property
+    def n_components(self) -> int:
+        return int(self.parameters["n_components"])
+
+    @property
+    def target_weight(self) -> float:
+        """Without labels there is only variance to look for."""
+        return 0.0 if self.psi is None else float(self.parameters["target_weight"])
 
     @property
     def label_columns(self) -> int:
@@ -54,18 +66,24 @@ class Recipe:
 
     def difference(self, other: Recipe) -> str:
         """Why moments made with the one cannot be merged with the other's; empty if they can."""
+        for name in ("n_components", "target_weight", "shrinkage", "scale"):
+            mine, theirs = self.parameters[name], other.parameters[name]
+            if mine != theirs:
+                return f"{name} is {mine!r} and {theirs!r}"
         if (self.psi is None) != (other.psi is None):
             return "one was fitted with labels, the other without"
         if self.psi is not None and not self.psi.same_as(other.psi):
             return (
-                "their label maps differ; give both the same random_state, label_kernel and a "
-                "number for label_gamma"
+                "their label maps differ; both need labels of the same type and number of "
+                "columns, the same label_kernel and random_state, and a number for label_gamma"
             )
-        maps_agree = self.phi is None or self.phi.same_as(other.phi)
+        exact = (self.phi is None, other.phi is None)
+        maps_agree = all(exact) if any(exact) else self.phi.same_as(other.phi)  # type: ignore[union-attr]
         if self.kernel != other.kernel or not maps_agree:
             return (
-                "their feature maps differ; give both the same random_state and kernel and a "
-                "number for gamma (landmarks and transformers need the same first batch)"
+                "their feature maps differ; give both the same approximation, kernel and "
+                "random_state, and a number for gamma (landmarks and transformers need the same "
+                "first batch)"
             )
         if self.scaling is not None and not self.scaling.same_as(other.scaling):
             return "their scale was taken from different first batches"
@@ -77,6 +95,7 @@ def draw_recipe(
 ) -> Recipe:
     """Draw the maps that an estimator's parameters ask for, from its first batch."""
     seed = check_seed(estimator.random_state)
+    spectral, kernelised = estimator._spectral, estimator._kernelised
     psi = None
     if labels is not None:
         psi = make_label_map(
@@ -85,42 +104,54 @@ def draw_recipe(
             estimator.label_kernel,
             estimator.label_gamma,
             estimator.n_components,
-            estimator.label_map,
+            None if spectral else estimator.label_map,
             seed,
         )
     _parameters.check_against_labels(estimator, psi is not None)
     kernel: Kernel | None = None
-    scaling = None
-    if estimator.approximation is not None:
+    if kernelised and isinstance(estimator.approximation, str):
         kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
     # Linear features commute with scaling, so it can be applied to the moments afterwards; not so
     # kernels, nor the fourth moments of Ledoit-Wolf.
-    fused = kernel is None and estimator.shrinkage != "auto"
+    fused = not kernelised and estimator.shrinkage != "auto"
     rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
+    scaling = None
     if rule or (estimator.scale is not None and not fused):
         spread = _spread(rows, weight)
         if estimator.scale is not None:
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
+            # Centring undoes the shift of linear features; sparse rows could not take it.
+            if not kernelised or sparse.issparse(rows):
+                scaling = scaling.without_shift()
             spread = scaling.applied_to(spread)
     scaled = rows if scaling is None else scaling(rows)
     if rule and kernel is not None:
         kernel = settle_gamma(kernel, scaled, spread, seed)
     phi: FeatureMap | None = Identity(rows.shape[1])
-    if kernel is not None:
+    if kernelised:
         phi = make_feature_map(
             estimator.approximation, kernel, scaled, estimator.n_random_features, seed
         )
     target_weight = 0.0 if psi is None else estimator.target_weight
-    scatter = estimator.shrinkage != 1 or (estimator._spectral and target_weight < 1)
+    scatter = estimator.shrinkage != 1 or (spectral and target_weight < 1)
     if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
         raise ValueError(_parameters.too_wide(estimator, phi.n_features))
     noise = None
-    if target_weight < 1 and not estimator._spectral:
+    if target_weight < 1 and not spectral:
         noise = Unlabelled.for_rows(rows[:BLOCK_ROWS], estimator.n_components, seed)
-    spread_wanted = noise is not None or (estimator.scale is not None and fused)
-    block = block_rows(rows, estimator.batch_size)
-    return Recipe(psi, kernel, phi, scaling, noise, scatter, spread_wanted, block)
+    return Recipe(
+        estimator.get_params(deep=False),
+        spectral,
+        psi,
+        kernel,
+        phi,
+        scaling,
+        noise,
+        scatter,
+        noise is not None or (estimator.scale is not None and fused),
+        block_rows(rows, estimator.batch_size),
+    )
 
 
 def summarize(
@@ -140,7 +171,11 @@ def summarize(
     seen = 0 if before is None else before.n_samples
 
     def reduce_block(start: int) -> Moments:
-        here = slice(start, min(start + recipe.block, n))
+        with np.errstate(over="ignore", invalid="ignore"):  # the sums are checked once, below
+            return moments_of(slice(start, min(start + recipe.block, n)))
+
+    def moments_of(here: slice) -> Moments:
+        start = here.start
         features = recipe.features(rows[here])
         w = None if weight is None else weight[here]
         cross = sketch = None
@@ -162,9 +197,15 @@ def summarize(
 
     total, ours = before, False
     for part in in_order(reduce_block, range(0, n, recipe.block)):
-        total = part if total is None else total.merge(part, reuse=ours)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part if total is None else total.merge(part, reuse=ours)
         ours = True
     assert total is not None
+    if not total.finite():
+        raise ValueError(
+            "The sums over this batch overflow float64: X or sample_weight is too large. Scale "
+            "them down first."
+        )
     return total
 
 
@@ -199,4 +240,4 @@ def block_rows(rows: Any, batch_size: int | None) -> int:
     block = BLOCK_ROWS
     if sparse.issparse(rows):
         block = max(block, 1 << (rows.shape[1] - 1).bit_length())
-    return block if batch_size is None else min(block, batch_size)
+    return block if batch_size is None or batch_size >= BLOCK_ROWS else batch_size

@@ -24,16 +24,24 @@ class Scaling:
             shift, width = spread.minimum, spread.maximum - spread.minimum
         else:
             shift, width = np.add(*spread.mean), np.sqrt(spread.variance)
-            # A constant column has a variance of rounding errors, not of zero.
-            width[width <= 8 * np.finfo(float).eps * np.abs(shift)] = 0
-        return cls(shift, 1 / np.where(width > 0, width, 1.0))
+        # A constant column of sparse rows has a variance of rounding errors, not of zero.
+        varies = (spread.minimum < spread.maximum) & (width > 0)
+        return cls(shift, 1 / np.where(varies, width, 1.0))
 
     def __call__(self, rows: Any) -> Any:
-        """Sparse rows are not shifted: no method that takes them here can tell."""
         dtype = np.float32 if rows.dtype == np.float32 else np.float64
-        if sparse.issparse(rows):
-            return (rows.astype(np.float64) @ sparse.diags(self.factor)).tocsr().astype(dtype)
-        return ((rows - self.shift) * self.factor).astype(dtype, copy=False)
+        if not sparse.issparse(rows):
+            return ((rows - self.shift) * self.factor).astype(dtype, copy=False)
+        if self.shift.any():
+            raise ValueError(
+                "This model was fitted on dense rows and shifts them to scale them, which would "
+                "make a sparse X dense: pass X.toarray(), or fit on sparse rows."
+            )
+        return (rows.astype(np.float64) @ sparse.diags_array(self.factor)).tocsr().astype(dtype)
+
+    def without_shift(self) -> Scaling:
+        """For sparse rows and for methods that cannot tell."""
+        return Scaling(np.zeros_like(self.shift), self.factor)
 
     def applied_to(self, spread: Spread) -> Spread:
         moved = Spread(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from . import dual, solvers
 from .labels import Right
@@ -30,23 +31,28 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
     if moments.classes is None:
         return None
     if len(moments.classes) <= recipe.label_columns:
-        raise ValueError(
+        raise NotFittedError(
             f"Only one class has been seen, {moments.classes[0]!r}: there is nothing to tell it "
             "apart from (1 class). Fit rows of at least two classes before transforming."
         )
     return tuple(moments.classes[i] for i in in_order(list(moments.classes)))
 
 
-def solve(estimator: Any, recipe: Recipe, moments: Any) -> Solved:
+def solve(recipe: Recipe, moments: Any) -> Solved:
+    """The solution for the moments as they are; NotFittedError while they cannot have one."""
+    if moments.n_samples == 1:
+        raise NotFittedError(
+            "n_samples = 1: only one row has been seen, and a projection compares rows. Fit at "
+            "least one more."
+        )
     classes = sorted_classes(recipe, moments)
     # The one-hot columns of C_xy sum to zero, one sum for each column of classes.
     rank_limit = None if classes is None else len(classes) - recipe.label_columns
     run = _solve_dual if isinstance(moments, dual.KernelRows) else _solve_moments
-    return run(estimator, recipe, moments, classes, rank_limit)
+    return run(recipe, moments, classes, rank_limit)
 
 
 def _solve_moments(
-    estimator: Any,
     recipe: Recipe,
     moments: Moments,
     classes: tuple[Any, ...] | None,
@@ -65,18 +71,17 @@ def _solve_moments(
     whole = scatter or spread or cross
     mean = whole.mean
     scaling = None
-    if estimator.scale is not None and recipe.scaling is None:
-        scaling = Scaling.of(spread, estimator.scale)
+    if recipe.parameters["scale"] is not None and recipe.scaling is None:
+        scaling = Scaling.of(spread, recipe.parameters["scale"])
         cross, scatter, sketch, spread = (
             None if part is None else part.rescaled(scaling.factor)
             for part in (cross, scatter, sketch, spread)
         )
-    shrinkage = estimator.shrinkage
+    shrinkage = recipe.parameters["shrinkage"]
     if shrinkage == "auto":
         shrinkage = solvers.ledoit_wolf(scatter)
-    target_weight = 0.0 if cross is None else estimator.target_weight
-    k = estimator.n_components
-    if estimator._spectral:
+    target_weight, k = recipe.target_weight, recipe.n_components
+    if recipe.spectral:
         solution = solvers.spectral(cross, scatter, k, target_weight, shrinkage, rank_limit)
     else:
         mixing = None
@@ -95,7 +100,6 @@ def _solve_moments(
 
 
 def _solve_dual(
-    estimator: Any,
     recipe: Recipe,
     kept: dual.KernelRows,
     classes: tuple[Any, ...] | None,
@@ -110,26 +114,29 @@ def _solve_dual(
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
     moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
-    k = estimator.n_components
-    if estimator._spectral:
+    k = recipe.n_components
+    if recipe.spectral:
         solution = solvers.spectral(moment.cross, None, k, 1.0, 1.0, rank_limit)
     else:
         # Without labels the features are k random vectors a row already.
         psi = recipe.psi
         mixing = np.eye(k) if psi is None else psi.mixing(classes, right.shape[1], k)
         solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, 1.0, rank_limit)
+        if psi is None:  # as for features: there is no C_xx to measure against
+            nothing = np.full(k, np.nan)
+            solution = replace(solution, dependence=nothing, dependence_ratio=nothing)
     coefficients = moment.lift @ solution.components.T
     centre = (solution.components @ moment.centre, np.zeros(k))
     return Solved(solution, coefficients, (np.empty(0), np.empty(0)), centre, None, 1.0)
 
 
-def too_many_components(estimator: Any, recipe: Recipe, moments: Any, rank: int) -> str:
+def too_many_components(recipe: Recipe, moments: Any, rank: int) -> str:
     """The warning for components that carry no information."""
-    k = estimator.n_components
+    k = recipe.n_components
     start = f"Only {rank} of the {k} components carry information: "
-    if recipe.psi is None or estimator.target_weight < 1:
+    if recipe.target_weight < 1:
         return start + f"the data has no more directions. Ask for n_components={max(rank, 1)}."
-    cause = "the labels span no more directions"
+    cause = "rows and labels have no more directions in common"
     if rank == 0:
         cause = "the features do not vary with the labels"
     elif moments.classes is not None and rank == len(moments.classes) - recipe.label_columns:

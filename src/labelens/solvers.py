@@ -13,12 +13,13 @@ component does not jump there. At t = 1 and t = 0 the single term of A goes unsc
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils.extmath import svd_flip
 
+from ._signs import with_signs
 from .moments import Array, CrossMoment, Scatter
 
 EPS = np.finfo(np.float64).eps
@@ -50,7 +51,7 @@ def spectral(
         covariance = cross.covariance
         if white is not None:
             covariance = white.into(covariance)
-        vectors, values, _ = linalg.svd(covariance, full_matrices=False)
+        vectors, values = _left_singular(covariance)
         values = values[:rank_limit]
     else:
         objective = _objective(cross, scatter, target_weight)
@@ -65,7 +66,7 @@ def spectral(
     rank = min(k, _rank(values, vectors.shape))
     vectors = vectors[:, :rank] if white is None else white.out(vectors[:, :rank])
     components = np.zeros((k, vectors.shape[0]))
-    components[:rank] = svd_flip(None, vectors.T, u_based_decision=False)[1]
+    components[:rank] = with_signs(vectors).T
     return _solution(components, values[:rank], cross, scatter)
 
 
@@ -83,8 +84,9 @@ def direct(
     supervised = None if mixing is None else cross.covariance @ mixing  # type: ignore[union-attr]
     # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
     unsupervised = None if sketch is None else sketch.comoment / np.sqrt(sketch.weight)
-    if supervised is not None and unsupervised is not None:
+    if unsupervised is not None:
         rank_limit = None
+    if supervised is not None and unsupervised is not None:
         norm = linalg.norm(cross.covariance)  # type: ignore[union-attr]
         directions = np.sqrt(1 - target_weight) * unsupervised / np.sqrt(_or_one(trace))
         directions += np.sqrt(target_weight) * supervised / _or_one(norm)
@@ -93,7 +95,7 @@ def direct(
     if shrinkage < 1:
         white = _Whitening(_constraint(scatter, shrinkage))
         directions = white.out(white.into(directions))
-    values = linalg.svd(directions, compute_uv=False)[:rank_limit]
+    values = _left_singular(directions)[1][:rank_limit]
     values = values[: _rank(values, directions.shape)]
     return _solution(np.ascontiguousarray(directions.T), values, cross, scatter)
 
@@ -106,6 +108,11 @@ def ledoit_wolf(scatter: Scatter) -> float:
     covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
     norm = float(np.sum(covariance**2))
     distance = norm - np.trace(covariance) ** 2 / p
+    if not np.isfinite(scatter.quartic + norm):
+        raise ValueError(
+            "shrinkage='auto' needs fourth powers of X, and they overflow float64: scale X first "
+            "(scale='standard'), or give shrinkage a number."
+        )
     if distance <= 0:
         return 1.0
     error = (scatter.quartic / n - norm) / n
@@ -138,18 +145,20 @@ class _Whitening:
 
     def __init__(self, matrix: Array) -> None:
         self.root = self.inverse = None
-        smallest = len(matrix) * EPS * np.diag(matrix).max(initial=0)
-        try:
+        # Columns in comparable units first: a column of small numbers is not a null column.
+        size = np.sqrt(np.diag(matrix))
+        self.unit = 1 / np.where(size > 0, size, 1.0)[:, None]
+        matrix = matrix * self.unit * self.unit.T
+        with suppress(linalg.LinAlgError):
             self.root = linalg.cholesky(matrix, lower=True)
-        except linalg.LinAlgError:
-            smallest = np.inf
-        if self.root is None or np.diag(self.root).min() ** 2 <= smallest:
+        if self.root is None or np.diag(self.root).min() ** 2 <= len(matrix) * EPS:
             values, vectors = linalg.eigh(matrix)
             keep = values > values[-1] * len(matrix) * EPS
             self.inverse = vectors[:, keep] / np.sqrt(values[keep])
 
     def into(self, columns: Array) -> Array:
         """W^T columns."""
+        columns = self.unit * columns
         if self.inverse is not None:
             return self.inverse.T @ columns
         return linalg.solve_triangular(self.root, columns, lower=True)
@@ -157,8 +166,15 @@ class _Whitening:
     def out(self, columns: Array) -> Array:
         """W columns."""
         if self.inverse is not None:
-            return self.inverse @ columns
-        return linalg.solve_triangular(self.root, columns, lower=True, trans="T")
+            return self.unit * (self.inverse @ columns)
+        return self.unit * linalg.solve_triangular(self.root, columns, lower=True, trans="T")
+
+
+def _left_singular(matrix: Array) -> tuple[Array, Array]:
+    """Left singular vectors and singular values, also of a matrix without rows."""
+    if not matrix.size:
+        return np.zeros((len(matrix), 0)), np.zeros(0)
+    return linalg.svd(matrix, full_matrices=False)[:2]
 
 
 def _rank(values: Array, shape: tuple[int, ...]) -> int:
@@ -175,18 +191,18 @@ def _solution(
     before it captures; the sum is then what their span captures, whatever the basis.
     """
     k = len(components)
-    basis = linalg.qr(components.T, mode="economic")[0].T
+    basis = np.linalg.qr(components.T)[0].T
     captured = np.zeros(k)
     if cross is not None:
         covariance = cross.covariance
         captured[: len(basis)] = np.sum((basis @ covariance) ** 2, axis=1)
         total, n = float(np.sum(covariance**2)), cross.weight
-        factor = (n / (n - 1)) ** 2
+        factor = (n / (n - 1)) ** 2 if n >= 2 else 1.0  # weights may sum to anything
     elif scatter is not None:
         covariance = scatter.covariance
         captured[: len(basis)] = np.einsum("ij,ij->i", basis @ covariance, basis)
         total, n = float(np.trace(covariance)), scatter.weight
-        factor = n / (n - 1) ** 2
+        factor = n / (n - 1) ** 2 if n >= 2 else 1.0
     else:  # randomized PCA keeps no C_xx to measure against
         captured[:] = total = factor = np.nan
     rank = len(values)
@@ -197,4 +213,5 @@ def _solution(
 
 
 def _or_one(value: float) -> float:
-    return value if value > 0 else 1.0
+    """A divisor that is neither zero nor so small that dividing by it overflows."""
+    return value if value > 1e-300 else 1.0

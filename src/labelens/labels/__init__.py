@@ -24,11 +24,12 @@ from .fourier import FourierLabels
 from .hashed import HashedLabels
 from .linear import LinearLabels
 from .onehot import OneHotLabels
+from .reading import read_labels
 from .right import LabelMap, Right
 from .transformed import TransformedLabels
 from .unlabelled import Unlabelled
 
-__all__ = ["LabelMap", "Right", "Unlabelled", "choose_kernel", "make_label_map"]
+__all__ = ["LabelMap", "Right", "Unlabelled", "choose_kernel", "make_label_map", "read_labels"]
 
 
 def choose_kernel(y: Any) -> str:
@@ -57,12 +58,13 @@ def make_label_map(
     seed: int,
 ) -> LabelMap:
     """The label map for the first batch of labels; `mixing` is None for the spectral methods."""
-    if isinstance(kernel, str) and kernel == "auto":
+    automatic = isinstance(kernel, str) and kernel == "auto"
+    if automatic:
         kernel = choose_kernel(y)
     if kernel == "delta":
         if mixing == "gaussian":
-            return HashedLabels.for_labels(y, n_components, seed)
-        return OneHotLabels.for_labels(y, mixing, seed, gamma)
+            return HashedLabels.for_labels(y, automatic, n_components, seed)
+        return OneHotLabels.for_labels(y, automatic, mixing, seed, gamma)
     if kernel == "linear":
         return LinearLabels.for_labels(y, mixing, seed)
     if kernel == "rbf":

@@ -11,25 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .onehot import encode_classes
+from .onehot import encode_classes, kinds_of
 from .right import Right
-from .vocabulary import hashed_normals, label_kind
+from .vocabulary import hashed_normals
 
 
 @dataclass(frozen=True)
 class HashedLabels:
     kinds: tuple[str, ...]
+    whole: bool
     k: int
     seed: int
     kernel: str = "delta"
 
     @classmethod
-    def for_labels(cls, y: Any, k: int, seed: int) -> HashedLabels:
-        first = y[0] if y.ndim == 2 else y[:1]
-        return cls(tuple(label_kind(label) for label in first), k, seed)
+    def for_labels(cls, y: Any, automatic: bool, k: int, seed: int) -> HashedLabels:
+        return cls(kinds_of(y), automatic and y.dtype.kind == "f", k, seed)
 
-    def encode(self, y: Any) -> Right:
-        classes, codes = encode_classes(y, self.kinds)
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
+        classes, codes = encode_classes(y, self.kinds, self.whole, rows)
         vectors = hashed_normals(list(classes), self.k, self.seed) / np.sqrt(self.k)
         return Right(classes, features=vectors[codes].sum(axis=1))
 
@@ -37,4 +37,8 @@ class HashedLabels:
         return np.eye(width, k)  # mixed already
 
     def same_as(self, other: Any) -> bool:
-        return self == other
+        return isinstance(other, HashedLabels) and (self.kinds, self.k, self.seed) == (
+            other.kinds,
+            other.k,
+            other.seed,
+        )

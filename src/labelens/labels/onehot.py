@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .right import Right, random_generator, spread_evenly
-from .vocabulary import check_kind, hashed_normals, label_kind, number_labels
+from .vocabulary import hashed_normals, label_kind, number_labels
 
 # The paper's stand-in for the delta kernel: an RBF on the labels with sigma_Y = 1e-10 (section 3).
 PAPER_GAMMA = 1 / (2 * 1e-10**2)
@@ -23,18 +24,26 @@ class OneHotLabels:
     """
 
     kinds: tuple[str, ...]  # the kind of label in each column
-    mix: str | None  # "orthogonal" | "fourier" | None (exact methods)
+    whole: bool  # "auto" took whole floats for classes
+    mix: str | None  # "orthogonal" | "fourier" | None (spectral methods)
     seed: int
     gamma: float | None
     kernel: str = "delta"
 
     @classmethod
-    def for_labels(cls, y: Any, mix: str | None, seed: int, gamma: float | None) -> OneHotLabels:
-        first = y[0] if y.ndim == 2 else y[:1]
-        return cls(tuple(label_kind(label) for label in first), mix, seed, gamma)
+    def for_labels(
+        cls, y: Any, automatic: bool, mix: str | None, seed: int, gamma: float | None
+    ) -> OneHotLabels:
+        kinds = kinds_of(y)
+        if mix == "fourier" and len(kinds) > 1:
+            raise ValueError(
+                f"label_map='fourier' takes one column of classes, and y has {len(kinds)}; use "
+                "label_map='orthogonal' or 'gaussian'."
+            )
+        return cls(kinds, automatic and y.dtype.kind == "f", mix, seed, gamma)
 
-    def encode(self, y: Any) -> Right:
-        classes, codes = encode_classes(y, self.kinds)
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
+        classes, codes = encode_classes(y, self.kinds, self.whole, rows)
         return Right(classes, codes)
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
@@ -59,11 +68,6 @@ class OneHotLabels:
 
         Arguments are near 1e11: float64 keeps five digits behind the point, float32 none.
         """
-        if len(self.kinds) > 1:
-            raise ValueError(
-                "label_map='fourier' takes one column of classes, and y has "
-                f"{len(self.kinds)}; use label_map='orthogonal' or 'gaussian'."
-            )
         numeric = self.kinds[0] in ("number", "bool")
         values = np.array(classes if numeric else range(len(classes)), dtype=np.float64)
         draw = random_generator(self.seed, "label frequencies")
@@ -76,19 +80,35 @@ class OneHotLabels:
         return isinstance(other, OneHotLabels) and self.kinds == other.kinds
 
 
-def encode_classes(y: Any, kinds: tuple[str, ...]) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
+def kinds_of(y: Any) -> tuple[str, ...]:
+    """The kind of label in each column of y, by its first row."""
+    if sparse.issparse(y):
+        raise TypeError(
+            "label_kernel='delta' takes classes in a dense y; a sparse y is a multilabel "
+            "indicator, for which there is label_kernel='linear'."
+        )
+    return tuple(label_kind(label) for label in (y[0] if y.ndim == 2 else y[:1]))
+
+
+def encode_classes(
+    y: Any, kinds: tuple[str, ...], whole: bool, rows: NDArray[np.intp]
+) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
     """(n,) or (n, m) -> the classes in order and the (n, m) numbers of the rows'."""
     columns = y[:, None] if y.ndim == 1 else y
     if columns.shape[1] != len(kinds):
         raise ValueError(
             f"y has {columns.shape[1]} columns, and {len(kinds)} in the batches before."
         )
+    if whole and columns.dtype.kind == "f" and (part := columns != np.floor(columns)).any():
+        raise ValueError(
+            f"label_kernel='auto' took whole numbers for classes in the first batch, and row "
+            f"{int(rows[np.argmax(part.any(axis=1))])} of this one has {columns[part][0]}: pass "
+            "label_kernel='rbf' for continuous labels, 'delta' for classes."
+        )
     classes: list[Any] = []
     codes = np.empty(columns.shape, dtype=np.intp)
     for j, kind in enumerate(kinds):
-        labels, numbers = number_labels(columns[:, j])
-        for label in labels[:1]:
-            check_kind(label, kind, f"the label of row {int(np.argmax(numbers == 0))}")
+        labels, numbers = number_labels(columns[:, j], kind, rows)
         codes[:, j] = numbers + len(classes)
         classes += [(j, label) for label in labels] if len(kinds) > 1 else labels
     return tuple(classes), codes

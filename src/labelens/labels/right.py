@@ -45,7 +45,9 @@ class LabelMap(Protocol):
         """The label kernel it is a factor of: what `label_kernel_` shows."""
         ...
 
-    def encode(self, y: Any) -> Right: ...
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
+        """The labels of a batch; errors call row i of it `rows[i]`."""
+        ...
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         """R, (q, k): the random vectors of the direct solver; E[R R^T] = I where L can see it."""

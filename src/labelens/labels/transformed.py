@@ -30,12 +30,16 @@ class TransformedLabels:
         fitted = clone(transformer).fit(y[:, None] if y.ndim == 1 else y)
         return cls(fitted, mix, seed, transformer)
 
-    def encode(self, y: Any) -> Right:
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
         features = self.transformer.transform(y[:, None] if y.ndim == 1 else y)
+        values = features.data if sparse.issparse(features) else np.asarray(features, np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"label_kernel={self.kernel!r} made values of y that are not finite numbers."
+            )
         if sparse.issparse(features):
             return Right(features=features.tocsr().astype(np.float64))
-        features = np.asarray(features, dtype=np.float64)
-        return Right(features=features[:, None] if features.ndim == 1 else features)
+        return Right(features=values[:, None] if values.ndim == 1 else values)
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         return dense_mixing(self.mix, self.seed, width, k)

@@ -17,8 +17,9 @@ from .vocabulary import normals_at
 class Unlabelled:
     """A Gaussian k-vector for every row, by its number in the stream.
 
-    The stream is named by the seed and the first block of rows, so that estimators fitted on
-    different data and merged later did not use the same vectors twice.
+    The stream is named by the seed and the order of the first rows (by their sums), so that
+    estimators fitted on different data and merged later did not use the same vectors twice, while
+    moving or scaling all rows, or writing them in float32 or CSR, is the same stream.
     """
 
     k: int
@@ -27,10 +28,12 @@ class Unlabelled:
 
     @classmethod
     def for_rows(cls, first_block: Any, k: int, seed: int) -> Unlabelled:
-        values = first_block.data if sparse.issparse(first_block) else first_block
-        # Zeros left out, so that a sparse matrix and its dense twin are the same stream.
-        content = values[values != 0].astype(np.float64).tobytes()
-        digest = blake2b(content, key=seed.to_bytes(8, "little"), digest_size=8).digest()
+        rows = first_block.astype(np.float64)
+        if not sparse.issparse(rows):
+            rows -= rows[0]
+        order = np.argsort(np.asarray(rows.sum(axis=1)).ravel(), kind="stable")
+        key = seed.to_bytes(8, "little")
+        digest = blake2b(order.astype("<i8").tobytes(), key=key, digest_size=8).digest()
         return cls(k, int.from_bytes(digest, "little"))
 
     def vectors(self, start: int, stop: int, weight: NDArray[np.float64] | None) -> Any:

@@ -22,6 +22,18 @@ def label_kind(label: Any) -> str:
     return type(label).__name__
 
 
+def is_missing(label: Any) -> bool:
+    """None, NaN, NaT or pandas' NA."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # NA refuses to be true or false
+        return True
+    except ValueError:  # an array: no scalar, but not missing either
+        return False
+
+
 def check_kind(label: Any, kind: str, where: str) -> None:
     if label_kind(label) != kind:
         raise TypeError(
@@ -30,41 +42,43 @@ def check_kind(label: Any, kind: str, where: str) -> None:
         )
 
 
-def number_labels(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """(n,) -> the distinct labels as Python scalars, in order, and the number of each row's."""
+def number_labels(
+    y: NDArray[Any], kind: str, rows: NDArray[np.intp]
+) -> tuple[list[Any], NDArray[np.intp]]:
+    """(n,) -> the distinct labels as Python scalars, in order, and the number of each row's.
+
+    All must be of one kind; `rows` are the numbers by which the user knows the rows.
+    """
     if y.dtype.kind == "O":
-        return _number_objects(y)
+        return _number_objects(y, kind, rows)
     labels, codes = np.unique(y, return_inverse=True)
-    return (list(labels) if y.dtype.kind in "mM" else labels.tolist()), codes.ravel()
+    scalars = list(labels) if y.dtype.kind in "mM" else labels.tolist()
+    for label in scalars[:1]:
+        check_kind(label, kind, f"the label of row {int(rows[np.argmax(codes == 0)])}")
+    return scalars, codes.ravel()
 
 
-def _number_objects(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _number_objects(
+    y: NDArray[Any], kind: str, rows: NDArray[np.intp]
+) -> tuple[list[Any], NDArray[np.intp]]:
+    if len(set(map(type, y))) > 1:
+        for row, label in zip(rows, y, strict=True):
+            check_kind(label, kind, f"the label of row {int(row)}")
+    else:
+        for label in y[:1]:
+            check_kind(label, kind, f"the label of row {int(rows[0])}")
     number: dict[Any, int] = {}
-    codes = np.empty(len(y), dtype=np.intp)
-    kind = None
-    for row, label in enumerate(y):
-        if label is None or label != label:
-            raise ValueError(
-                f"Input y contains NaN or None at row {row}: {label!r} is no label. Drop such "
-                "rows, or mark unlabelled ones and name the marker with missing_label."
-            )
-        if isinstance(label, np.generic):
-            label = label.item()
-        try:
-            code = number.setdefault(label, len(number))
-        except TypeError:
-            raise TypeError(
-                f"Unknown label type: row {row} of y is {label!r} ({type(label).__name__}), which "
-                "is not hashable."
-            ) from None
-        if code == len(number) - 1:
-            kind = kind or label_kind(label)
-            check_kind(label, kind, f"row {row} of y")
-        codes[row] = code
-    order = in_order(list(number))
+    try:
+        codes = np.array([number.setdefault(label, len(number)) for label in y], dtype=np.intp)
+    except TypeError:
+        raise TypeError(
+            f"Unknown label type: row {int(rows[0])} of y is {y[0]!r} ({type(y[0]).__name__}), "
+            "which is not hashable."
+        ) from None
+    labels = [x.item() if isinstance(x, np.generic) else x for x in number]
+    order = in_order(labels)
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
-    labels = list(number)
     return [labels[i] for i in order], rank[codes]
 
 
@@ -111,10 +125,15 @@ def normals_at(counters: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _digest(label: Any, seed: int) -> int:
+    text = f"{seed}\0{_spelled(label)}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+
+def _spelled(label: Any) -> str:
+    """The same for labels that are equal (1 and 1.0), different for those that are not."""
+    if isinstance(label, tuple):
+        return f"({','.join(map(_spelled, label))})"
     if isinstance(label, float) and label.is_integer():
-        label = int(label)  # 1.0 and 1 are one class, as they are for Python and NumPy
+        label = int(label)
     spelled = label.hex() if isinstance(label, (float, bytes)) else str(label)
-    text = f"{seed}\0{label_kind(label)}\0{spelled}"
-    return int.from_bytes(
-        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
-    )
+    return f"{label_kind(label)} {len(spelled)} {spelled}"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..kernels import Kernel
 from .base import feature_generator, radial_scale, waves, working_dtype
@@ -49,6 +50,11 @@ class Fastfood:
         return cls(n_features, signs, permutation, gaussian, lengths, draw.uniform(0, 2 * np.pi))
 
     def __call__(self, rows: Any) -> NDArray[Any]:
+        if sparse.issparse(rows):
+            raise ValueError(
+                "approximation='fastfood' would make a sparse X dense; use "
+                "approximation='orthogonal' or 'fourier'."
+            )
         dtype = working_dtype(rows)
         groups, size = self.signs.shape
         padded: NDArray[Any] = np.zeros((len(rows), size), dtype=dtype)

@@ -57,5 +57,6 @@ class Fourier:
         return (
             isinstance(other, Fourier)
             and self.n_features == other.n_features
-            and np.array_equal(self.frequencies, other.frequencies)
+            and self.frequencies.shape == other.frequencies.shape
+            and np.allclose(self.frequencies, other.frequencies, rtol=1e-9, atol=0)
         )

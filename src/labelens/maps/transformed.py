@@ -24,17 +24,18 @@ class Transformed:
 
     @classmethod
     def fit(cls, transformer: Any, rows: Any) -> Transformed:
-        if not hasattr(transformer, "fit") or not hasattr(transformer, "transform"):
-            raise TypeError(
-                "approximation must be 'fourier', 'orthogonal', 'fastfood', 'nystroem', 'exact' "
-                f"or a scikit-learn transformer, got {transformer!r}."
-            )
         fitted = clone(transformer).fit(rows)
         return cls(fitted, fitted.transform(rows[:1]).shape[1])
 
     def __call__(self, rows: Any) -> Any:
         features = self.transformer.transform(rows)
-        return features.tocsr() if sparse.issparse(features) else np.asarray(features)
+        features = features.tocsr() if sparse.issparse(features) else np.asarray(features)
+        values: Any = features.data if sparse.issparse(features) else features
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(
+                f"approximation={self.transformer!r} made features that are not finite numbers."
+            )
+        return features
 
     def same_as(self, other: Any) -> bool:
         return isinstance(other, Transformed) and joblib.hash(self) == joblib.hash(other)

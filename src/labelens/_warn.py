@@ -1,0 +1,17 @@
+"""Warnings that point at the user's line, whatever called us on the way."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+INNER = ("labelens", "sklearn", "joblib")
+
+
+def warn_user(message: str) -> None:
+    """Warn where the user's code called in: past our own frames and scikit-learn's."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(INNER):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, UserWarning, stacklevel=level - 1)
