@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from types import FrameType
 
 INNER = ("labelens", "sklearn", "joblib")
 
@@ -11,7 +12,11 @@ INNER = ("labelens", "sklearn", "joblib")
 def warn_user(message: str) -> None:
     """Warn where the user's code called in: past our own frames and scikit-learn's."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(INNER):
+    while frame.f_back is not None and _package(frame) in INNER:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, UserWarning, stacklevel=level - 1)
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -20,7 +20,8 @@ class SupervisedPCA(Projection):
 
     The directions u that maximise the HSIC between u.x and y (Barshan et al., 2011; section 2.1 of
     the paper), exactly: for classes one read of X and a thin SVD of n_features x n_classes. With
-    y=None it is PCA, with `shrinkage=0` linear discriminant analysis.
+    y=None it is PCA; with `shrinkage=0` and n_classes - 1 components it spans the space of linear
+    discriminant analysis.
 
     Parameters
     ----------
@@ -42,13 +43,14 @@ class SupervisedPCA(Projection):
     scale : {None, "minmax", "standard"}, default=None
         Scale columns to [0, 1], as the paper does, or to unit variance first.
     missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count only where
-        `target_weight` or `shrinkage` is below 1. None: every row has one (-1 is a class).
+        The value of y that marks a row without a label; such rows count for variances (a
+        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
+        has one (-1 is a class). nan stands for NaN, None and NaT.
     random_state : int, RandomState instance or None, default=None
         Used only for continuous labels of several columns.
     batch_size : int, default=None
-        Rows handled at a time, at most 1024 (None): less saves memory. All multiples of 1024 give
-        the same bits.
+        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
+        the same, bit for bit.
 
     Attributes
     ----------
@@ -149,25 +151,27 @@ class SupervisedRandomProjection(Projection):
     scale : {None, "minmax", "standard"}, default=None
         Scale columns to [0, 1], as the paper does, or to unit variance first.
     missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count only where
-        `target_weight` or `shrinkage` is below 1. None: every row has one (-1 is a class).
+        The value of y that marks a row without a label; such rows count for variances (a
+        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
+        has one (-1 is a class). nan stands for NaN, None and NaT.
     random_state : int, RandomState instance or None, default=None
         Seed of every draw.
     batch_size : int, default=None
-        Rows handled at a time, at most 1024 (None): less saves memory. All multiples of 1024 give
-        the same bits.
+        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
+        the same, bit for bit.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, rows of U^T. Those that carry no information are zero.
+        The directions, rows of U^T; random mixtures of what the labels give.
     mean_ : ndarray of shape (n_features,)
         Mean of the features.
     singular_values_ : ndarray of shape (n_components,)
         Singular values of `components_`, largest first.
     dependence_, dependence_ratio_ : ndarray of shape (n_components,)
         HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features.
+        HSIC of all features. With a `label_map` other than "orthogonal" both are against the k
+        random label features; without labels NaN (no variances are kept).
     classes_ : ndarray of shape (n_classes,)
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
     label_kernel_ : str or transformer
@@ -272,19 +276,19 @@ class KernelSupervisedPCA(Projection):
         Scale columns to [0, 1], as the paper does, or to unit variance first.
         The scaling comes from the first batch.
     missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count only where
-        `target_weight` or `shrinkage` is below 1. None: every row has one (-1 is a class).
+        The value of y that marks a row without a label; such rows count for variances (a
+        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
+        has one (-1 is a class). nan stands for NaN, None and NaT.
     random_state : int, RandomState instance or None, default=None
         Seed of every draw.
     batch_size : int, default=None
-        Rows handled at a time, at most 1024 (None): less saves memory. All multiples of 1024 give
-        the same bits.
+        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
+        the same, bit for bit.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, p)
-        The directions, over p features of the kernel; not there with "exact". Those that carry no
-        information are zero.
+        The directions, over p features of the kernel; not there with "exact".
     mean_ : ndarray of shape (p,)
         Mean of the features.
     singular_values_ : ndarray of shape (n_components,)
@@ -408,26 +412,27 @@ class KernelSupervisedRandomProjection(Projection):
         Scale columns to [0, 1], as the paper does, or to unit variance first.
         The scaling comes from the first batch.
     missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count only where
-        `target_weight` or `shrinkage` is below 1. None: every row has one (-1 is a class).
+        The value of y that marks a row without a label; such rows count for variances (a
+        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
+        has one (-1 is a class). nan stands for NaN, None and NaT.
     random_state : int, RandomState instance or None, default=None
         Seed of every draw.
     batch_size : int, default=None
-        Rows handled at a time, at most 1024 (None): less saves memory. All multiples of 1024 give
-        the same bits.
+        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
+        the same, bit for bit.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, p)
-        The directions, over p features of the kernel; not there with "exact". Those that carry no
-        information are zero.
+        The directions, over p features of the kernel; not there with "exact".
     mean_ : ndarray of shape (p,)
         Mean of the features.
     singular_values_ : ndarray of shape (n_components,)
         Singular values of `components_`, largest first.
     dependence_, dependence_ratio_ : ndarray of shape (n_components,)
         HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features.
+        HSIC of all features. With a `label_map` other than "orthogonal" both are against the k
+        random label features; without labels NaN (no variances are kept).
     classes_ : ndarray of shape (n_classes,)
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
     gamma_ : float

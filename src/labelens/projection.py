@@ -49,7 +49,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Classes, numbers or a multilabel indicator. None makes it PCA, or randomized PCA.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 2 is the same as the row twice, 0 as if it were not there.
+            A weight of 2 is the same as the row twice, 0 as if it were not there. (Rows drawn at
+            random, as landmarks are and for `gamma="median"`, are drawn without weights.)
 
         Returns
         -------
@@ -69,6 +70,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Components are computed when they are next needed. New classes may appear in any batch.
         What `fit` takes from all rows comes from the first batch here: the kind of label kernel,
         `gamma` and `label_gamma` unless numbers, landmarks, and the scaling of kernel methods.
+        Parameters must stay as they were at the first batch.
 
         Parameters
         ----------

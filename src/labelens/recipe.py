@@ -121,10 +121,10 @@ def draw_recipe(
         if estimator.scale is not None:
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
+            spread = scaling.applied_to(spread)
             # Centring undoes the shift of linear features; sparse rows could not take it.
             if not kernelised or sparse.issparse(rows):
                 scaling = scaling.without_shift()
-            spread = scaling.applied_to(spread)
     scaled = rows if scaling is None else scaling(rows)
     if rule and kernel is not None:
         kernel = settle_gamma(kernel, scaled, spread, seed)

@@ -48,7 +48,7 @@ def spectral(
     white = None if shrinkage == 1 else _Whitening(_constraint(scatter, shrinkage))
     if cross is not None and target_weight == 1:
         # A has rank q at most: a thin SVD of B^(-1/2) C_xy is all it takes.
-        covariance = cross.covariance
+        covariance = _beyond_rounding(cross)
         if white is not None:
             covariance = white.into(covariance)
         vectors, values = _left_singular(covariance)
@@ -81,7 +81,7 @@ def direct(
     rank_limit: int | None = None,
 ) -> Solution:
     """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition."""
-    supervised = None if mixing is None else cross.covariance @ mixing  # type: ignore[union-attr]
+    supervised = None if mixing is None else _beyond_rounding(cross) @ mixing
     # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
     unsupervised = None if sketch is None else sketch.comoment / np.sqrt(sketch.weight)
     if unsupervised is not None:
@@ -168,6 +168,14 @@ class _Whitening:
         if self.inverse is not None:
             return self.unit * (self.inverse @ columns)
         return self.unit * linalg.solve_triangular(self.root, columns, lower=True, trans="T")
+
+
+def _beyond_rounding(cross: CrossMoment | None) -> Array:
+    """C_xy, or zero where it is no more than the rounding of the means that cancel in it."""
+    assert cross is not None
+    covariance = cross.covariance
+    rounding = 16 * EPS * linalg.norm(cross.offset_left) * linalg.norm(cross.offset_right)
+    return covariance if linalg.norm(covariance) > rounding else np.zeros_like(covariance)
 
 
 def _left_singular(matrix: Array) -> tuple[Array, Array]:

@@ -111,6 +111,9 @@ def _as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
                 return labels.astype(dtype)
     elif types and all(issubclass(t, (int, float, np.integer, np.floating)) for t in types):
         numbers = labels.astype(np.float64)
-        if all(a == b or b != b for a, b in zip(labels.flat, numbers.flat, strict=True)):
+        # Python compares int and float exactly, NumPy does not.
+        if all(
+            a == b or b != b for a, b in zip(labels.flat, numbers.ravel().tolist(), strict=True)
+        ):
             return numbers
     return labels

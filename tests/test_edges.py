@@ -1,0 +1,495 @@
+"""Corners where a result was once wrong, or could easily be."""
+
+import copy
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from threadpoolctl import threadpool_limits
+
+from labelens import (
+    KernelSupervisedPCA,
+    KernelSupervisedRandomProjection,
+    SupervisedPCA,
+    SupervisedRandomProjection,
+    hsic,
+    hsic_test,
+    subspace_distance,
+)
+from oracles import gram
+
+
+@pytest.fixture
+def data(rng):
+    y = np.arange(90) % 3
+    return rng.normal(size=(90, 4)) + np.eye(3, 4)[y] * [3, 2, 1, 0], y
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+@pytest.mark.parametrize("method", [SupervisedPCA, SupervisedRandomProjection])
+def test_sparse_integers_are_projected_as_numbers(rng, method, dtype):
+    y = np.arange(60) % 3
+    X = (rng.integers(0, 3, (60, 5)) * np.eye(3, 5)[y].astype(int) * 40).astype(dtype)
+    model = method(2, random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        model.transform(sparse.csr_matrix(X)), model.transform(X), atol=1e-12
+    )
+
+
+def test_sparse_float32_keeps_its_digits(data):
+    X, y = data[0].astype(np.float32) + 1000, data[1]
+    model = SupervisedPCA(2).fit(X, y)
+    np.testing.assert_allclose(model.transform(sparse.csr_array(X)), model.transform(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", ["minmax", "standard"])
+@pytest.mark.parametrize("approximation", ["orthogonal", "nystroem", "exact"])
+def test_scaled_sparse_rows_mean_what_dense_ones_do(data, approximation, scale):
+    X, y = data[0] + 5, data[1]
+    model = KernelSupervisedPCA(2, scale=scale, approximation=approximation, random_state=0)
+    on_sparse = clone(model).fit(sparse.csr_matrix(X), y)
+    found = on_sparse.transform(sparse.csr_matrix(X))
+    np.testing.assert_allclose(on_sparse.transform(X), found, atol=1e-9)
+    truth = clone(model).set_params(approximation="exact").fit(X, y)
+    if approximation != "orthogonal":  # with every row a landmark, exact too
+        np.testing.assert_allclose(gram(found), gram(truth.transform(X)), atol=1e-8)
+    with pytest.raises(ValueError, match="make a sparse X dense"):
+        clone(model).fit(X, y).transform(sparse.csr_matrix(X))
+
+
+def test_auto_shrinkage_scales_without_shifting(data):
+    X, y = data[0] + 5, data[1]
+    model = SupervisedPCA(2, shrinkage="auto", scale="standard").fit(sparse.csr_matrix(X), y)
+    Z = model.transform(X)
+    np.testing.assert_allclose(model.transform(sparse.csr_matrix(X)), Z, atol=1e-9)
+    np.testing.assert_allclose(model.transform(model.inverse_transform(Z)), Z, atol=1e-9)
+    dense = SupervisedPCA(2, shrinkage="auto", scale="standard").fit(X, y)
+    np.testing.assert_allclose(dense.transform(X), Z, atol=1e-9)
+
+
+def test_exact_kernel_takes_dense_and_sparse_in_turn(data):
+    X, y = data
+    S = sparse.csr_matrix(X)
+    model = KernelSupervisedPCA(2, gamma=0.1, approximation="exact")
+    truth = clone(model).fit(X, y).transform(X)
+    for first, second in ((X, S), (S, X)):
+        mixed = clone(model).partial_fit(first[:50], y[:50]).partial_fit(second[50:], y[50:])
+        for rows in (X, S):
+            np.testing.assert_allclose(mixed.transform(rows), truth, atol=1e-10)
+
+
+def test_duplicate_and_unsorted_indices_are_one_matrix(data):
+    X, y = data
+    S = sparse.csr_matrix(X)
+    twice = sparse.csr_matrix(
+        (np.repeat(S.data / 2, 2), np.repeat(S.indices, 2)[:], S.indptr * 2), shape=S.shape
+    )
+    twice.data = twice.data.reshape(90, 8)[:, ::-1].ravel().copy()
+    twice.indices = twice.indices.reshape(90, 8)[:, ::-1].ravel().copy()
+    before = twice.data.copy()
+    wide = sparse.csr_array(S)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for kernel in ("rbf", "laplacian", "matern"):
+        model = KernelSupervisedPCA(2, kernel=kernel, gamma="median", approximation="exact")
+        truth = clone(model).fit(X, y).transform(X)
+        for same in (twice, wide):
+            np.testing.assert_allclose(clone(model).fit(same, y).transform(same), truth, atol=1e-8)
+    np.testing.assert_array_equal(twice.data, before)
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">i2", ">f4", ">f8", np.longdouble])
+def test_foreign_numbers_keep_their_values(data, dtype):
+    X, y = (data[0] * 1000).astype(dtype), data[1]
+    X[:, 0] += 2**14
+    native = X.astype(np.float64)
+    found = SupervisedPCA(2).fit(X, y).transform(X)
+    truth = SupervisedPCA(2).fit(native, y).transform(native)
+    np.testing.assert_allclose(found, truth, rtol=1e-5, atol=1e-3)
+    assert found.dtype == (np.float32 if dtype == ">f4" else np.float64)
+
+
+def test_masked_values_are_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="masked"):
+        SupervisedPCA(1).fit(np.ma.masked_less(X, 0), y)
+    with pytest.raises(ValueError, match="masked"):
+        SupervisedPCA(1).fit(X, np.ma.masked_equal(y, 1))
+
+
+def test_too_large_for_float64_is_refused_and_forgotten(data):
+    X, y = data
+    model = SupervisedPCA(2, shrinkage=0.5).fit(X, y)
+    before = model.transform(X)
+    with pytest.raises(ValueError, match="overflow float64"):
+        model.partial_fit(X * 1e200, y)
+    np.testing.assert_array_equal(model.transform(X), before)
+    with pytest.raises(ValueError, match="overflows float32"):
+        SupervisedRandomProjection(2, random_state=0).fit(
+            X.astype(np.float32) * np.float32(1e37), y
+        ).transform(X.astype(np.float32) * np.float32(1e37))
+    gaps = FunctionTransformer(lambda rows: np.where(rows < 0, np.nan, rows))
+    with pytest.raises(ValueError, match="not finite"):
+        KernelSupervisedPCA(1, approximation=gaps).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "matern", "laplacian"])
+@pytest.mark.parametrize("approximation", ["exact", "nystroem"])
+def test_kernel_rows_far_from_zero(data, approximation, kernel):
+    X, y = np.round(data[0] * 2**20) / 2**20, data[1]
+    model = KernelSupervisedPCA(2, kernel=kernel, gamma=0.1, approximation=approximation)
+    near = clone(model).fit(X, y).transform(X)
+    far = clone(model).fit(X + 1e8, y).transform(X + 1e8)
+    np.testing.assert_allclose(gram(far), gram(near), atol=1e-8 * np.abs(gram(near)).max())
+
+
+def test_constant_rows_have_no_directions(rng):
+    y, weight = np.arange(50) % 3, rng.uniform(1, 2, 50)
+    X = np.full((50, 3), 0.1)
+    for rows in (X, np.zeros((50, 3)), sparse.csr_array(X)):
+        for model in (
+            SupervisedPCA(1, scale="standard"),
+            SupervisedRandomProjection(1, random_state=0),
+            KernelSupervisedPCA(1, approximation="exact"),
+            KernelSupervisedPCA(1, kernel="linear", approximation="exact"),
+            KernelSupervisedRandomProjection(1, approximation="exact", random_state=0),
+        ):
+            with pytest.warns(UserWarning, match="Only 0 of the 1 .* do not vary with the labels"):
+                model.fit(rows, y, sample_weight=weight)
+            assert not np.any(np.abs(model.transform(rows)) > 1e-12)
+
+
+def test_constant_sparse_column_is_not_scaled_up(data):
+    X, y = np.c_[data[0], np.full(90, 0.1)], data[1]
+    dense = KernelSupervisedPCA(2, scale="standard", random_state=0).fit(X, y)
+    found = KernelSupervisedPCA(2, scale="standard", random_state=0).fit(sparse.csr_array(X), y)
+    assert found.gamma_ == pytest.approx(dense.gamma_, rel=0.3)
+    assert found._recipe.scaling.factor[-1] == 1
+
+
+def test_small_columns_are_columns_too(data):
+    X, y = data[0] * [1, 1e-9, 1, 1], data[1]
+    lda = LinearDiscriminantAnalysis().fit(data[0], y)
+    model = SupervisedPCA(2, shrinkage=0).fit(X, y)
+    assert subspace_distance(model.components_ * [1, 1e-9, 1, 1], lda.scalings_.T) < 1e-9
+
+
+def test_signs_do_not_depend_on_row_order(data):
+    X, y = np.c_[data[0][:, 0], -data[0][:, 0]], data[1] > 0
+    truth = SupervisedPCA(1).fit(X, y).components_
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(90)
+        found = SupervisedPCA(1).fit(X[order], y[order]).components_
+        np.testing.assert_allclose(found, truth, atol=1e-12)
+
+
+# Labels -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([2**63, 2**63 + 1, -1], 3),
+        ([2**53, 2**53 + 1, 1.0], 3),
+        (["a", "a\0", "b"], 3),
+        ([b"a", b"a\0", b"b"], 3),
+        ([1, 1.0, 2], 2),
+        ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), datetime.date(2020, 1, 1)], 2),
+        (pd.Series(["x", "y", "x"], dtype="string"), 2),
+        (pd.Series([1, 2, 1], dtype="Int64"), 2),
+        (pd.Series(["x", "y", "x"], dtype="category"), 2),
+        (pd.Series([True, False, True], dtype="boolean"), 2),
+        (pl.Series(["x", "y", "x"]), 2),
+        (np.array(["2020-01-01", "2021-01-01", "2020-01-01"], dtype="datetime64[D]"), 2),
+    ],
+)
+def test_no_label_is_changed(labels, classes):
+    model = SupervisedPCA(1).partial_fit(np.arange(6.0).reshape(3, 2) ** 2, labels)
+    assert len(model.classes_) == classes
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [True, 2, 3],
+        [True, 1, 0],
+        np.array([True, 1, 0], dtype=object),
+        [1, "1", 2],
+        [["a", 1], [1, 2], ["b", 3]],
+    ],
+)
+def test_mixed_types_are_refused(labels):
+    with pytest.raises(TypeError, match="mixed types: the label of row"):
+        SupervisedPCA(1).fit(np.eye(3), labels)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series(["x", pd.NA, "y"], dtype="string"),
+        pd.Series([1, pd.NA, 2], dtype="Int64"),
+        pd.Series([True, pd.NA, False], dtype="boolean"),
+        np.array(["2020", "NaT", "2021"], dtype="datetime64[Y]"),
+        ["x", None, "y"],
+        [0.5, np.nan, 1.5],
+    ],
+)
+def test_gaps_are_named_or_marked(labels):
+    X = np.array([[0.0, 1], [5, 5], [2, 0]])
+    with pytest.raises(ValueError, match="NaN at row 1"):
+        SupervisedPCA(1).fit(X, labels)
+    marked = SupervisedPCA(1, missing_label=np.nan).fit(X, labels)
+    assert marked.n_samples_seen_ == 3
+    assert np.isfinite(marked.transform(X)).all()
+
+
+def test_rows_are_numbered_as_the_user_numbers_them(data):
+    X = data[0]
+    y = np.array(["a", "b", "unknown"] * 30, dtype=object)
+    y[50] = 7
+    weight = np.ones(90)
+    weight[:10] = 0
+    with pytest.raises(TypeError, match="label of row 50 is 7"):
+        SupervisedPCA(1, missing_label="unknown").fit(X, y, sample_weight=weight)
+
+
+def test_missing_in_one_column_only(data):
+    X, y = data
+    Y = np.c_[y, y]
+    Y[4, 1] = -1
+    with pytest.raises(ValueError, match=r"Row 4 .* missing_label=-1 in column 1"):
+        SupervisedPCA(1, missing_label=-1).fit(X, Y)
+    with pytest.raises(ValueError, match="sparse y"):
+        SupervisedPCA(1, missing_label=-1).fit(X, sparse.csr_matrix(Y))
+
+
+def test_objects_that_are_numbers_are_numbers(data):
+    X, y = data
+    assert SupervisedPCA(1).fit(X, (y + 0.5).astype(object)).label_kernel_ == "rbf"
+    frame = pd.DataFrame({"a": y > 0, "b": y > 1}).astype({"a": "boolean"})
+    assert SupervisedPCA(1).fit(X, frame).label_kernel_ == "linear"
+
+
+def test_whole_floats_first_and_parts_later(data):
+    X, y = data
+    model = SupervisedPCA(1).partial_fit(X, y.astype(float))
+    with pytest.raises(ValueError, match=r"label_kernel='auto' took whole .* row 2 .* 0.5.*'rbf'"):
+        model.partial_fit(X[:3], [1.0, 2.0, 0.5])
+    SupervisedPCA(1, label_kernel="delta").partial_fit(X, y * 1.0).partial_fit(X[:2], [0.5, 1.0])
+
+
+def test_labels_far_apart_are_told_apart(rng):
+    """A fixed grid of frequencies would take labels one period apart for equal."""
+    y = np.tile([0.0, 1.0], 150) + 1e-3 * rng.normal(size=300)
+    X = rng.normal(size=(300, 3))
+    X[:, 0] += 3 * np.round(y)
+    for gamma in ((2 * np.pi / (7.5 / 128)) ** 2 / 2, 1e6):
+        model = SupervisedPCA(1, label_kernel="rbf", label_gamma=gamma, random_state=0).fit(X, y)
+        truth = hsic(X, y, kernel="linear", label_kernel="rbf", label_gamma=gamma)
+        tolerance = 1e-9 if gamma < 1e5 else 0.3  # past 4096 frequencies they are random
+        whole = model.dependence_[0] / model.dependence_ratio_[0]
+        assert whole == pytest.approx(truth, rel=tolerance)
+    model = SupervisedPCA(1, label_gamma=0.5).partial_fit(X, y)
+    with pytest.raises(ValueError, match="label of row 1, 1000, is too far"):
+        model.partial_fit(X[:2], [0.5, 1000.0])
+
+
+def test_sparse_labels(data):
+    X, y = data
+    Y = sparse.csr_matrix(np.eye(3)[y])
+    dense = SupervisedPCA(2, label_kernel="linear").fit(X, np.eye(3)[y]).components_
+    np.testing.assert_allclose(SupervisedPCA(2).fit(X, Y).components_, dense, atol=1e-12)
+    rbf = SupervisedPCA(2, label_kernel="rbf", random_state=0)
+    np.testing.assert_allclose(
+        rbf.fit(X, Y).components_, rbf.fit(X, np.eye(3)[y]).components_, atol=1e-12
+    )
+    with pytest.raises(TypeError, match="'delta' takes classes in a dense y"):
+        SupervisedPCA(2, label_kernel="delta").fit(X, Y)
+
+
+# Streams ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA])
+def test_old_moments_stay_as_they_were(data, method):
+    """The first block of the second batch has no label: its moments must not be written into."""
+    X, y = data
+    model = method(2, missing_label=-1, batch_size=8, random_state=0).partial_fit(X[:40], y[:40])
+    old = model.moments_
+    before = copy.deepcopy(old)
+    later = y[40:].copy()
+    later[:9] = -1
+    model.partial_fit(X[40:], later)
+    np.testing.assert_array_equal(old.cross.sums, before.cross.sums)
+    labelled = np.r_[np.arange(40), np.arange(49, 90)]
+    if method is SupervisedPCA:
+        truth = SupervisedPCA(2).fit(X[labelled], y[labelled])
+        np.testing.assert_allclose(model.components_, truth.components_, atol=1e-12)
+
+
+@pytest.mark.parametrize("approximation", ["orthogonal", "exact"])
+def test_a_batch_without_any_label(data, approximation):
+    X, y = data
+    model = KernelSupervisedPCA(
+        2, gamma=0.1, approximation=approximation, missing_label=-1, random_state=0
+    )
+    model.partial_fit(X, y)
+    before = model.transform(X)
+    model.partial_fit(X, np.full(90, -1))
+    np.testing.assert_allclose(model.transform(X), before, atol=1e-12)
+    assert model.n_samples_seen_ == 180
+    labels = SupervisedPCA(1, label_kernel=StandardScaler(), missing_label=-1.0)
+    labels.partial_fit(X, y + 0.5).partial_fit(X, np.full(90, -1.0)).transform(X)
+
+
+def test_parameters_are_those_of_the_first_batch(data):
+    X, y = data
+    model = SupervisedPCA(1).fit(X, y)
+    before = model.transform(X)
+    model.set_params(n_components=3, scale="minmax")
+    np.testing.assert_array_equal(model.transform(X), before)
+    with pytest.raises(ValueError, match="n_components was 1 at the first batch and is 3 now"):
+        model.partial_fit(X, y)
+    with pytest.warns(UserWarning, match="Only 2 of the 3"):
+        assert model.fit(X, y).transform(X).shape == (90, 3)
+
+
+def test_unsolved_is_not_fitted(data):
+    X, y = data
+    model = SupervisedPCA(1)
+    with pytest.raises(AttributeError):
+        model.get_feature_names_out()
+    model.partial_fit(X, y * 0)
+    assert not hasattr(model, "components_")
+    assert "SupervisedPCA" in model._repr_html_()
+    one = SupervisedPCA(1).partial_fit(X[:1], [0.5])
+    with pytest.raises(ValueError, match="only one row has been seen"):
+        one.transform(X)
+
+
+def test_maps_are_the_same_bits_for_any_number_of_threads(rng):
+    X, y = rng.normal(size=(400, 300)), np.arange(400) % 3
+    for approximation in ("orthogonal", "nystroem"):
+        model = KernelSupervisedPCA(2, gamma=0.01, approximation=approximation, random_state=0)
+        parts = []
+        for threads in (1, 2):
+            with threadpool_limits(threads, user_api="blas"):
+                parts.append(clone(model).partial_fit(X, y))
+        parts[0].merge(parts[1])
+
+
+def test_wide_sparse_blocks_do_not_depend_on_batch_size(rng):
+    X = sparse.random(5000, 3000, density=0.002, format="csr", random_state=0)
+    y = rng.integers(0, 3, 5000)
+    found = [SupervisedPCA(2, batch_size=b).fit(X, y).components_ for b in (None, 1024, 4096)]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_merging_exact_with_features_is_refused(data):
+    X, y = data
+    parts = [
+        KernelSupervisedPCA(2, gamma=0.1, approximation=a, random_state=0).fit(X, y)
+        for a in ("orthogonal", "exact")
+    ]
+    for first, second in (parts, parts[::-1]):
+        with pytest.raises(ValueError, match="same approximation"):
+            first.merge(second)
+
+
+def test_transformers_merge_whatever_gamma_would_be(data):
+    X, y = data
+    model = KernelSupervisedPCA(2, approximation=RBFSampler(gamma=0.1, random_state=0))
+    merged = clone(model).fit(X[:50], y[:50]).merge(clone(model).fit(X[50:], y[50:]))
+    np.testing.assert_allclose(merged.transform(X), clone(model).fit(X, y).transform(X), atol=1e-9)
+
+
+# The rest -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("total", [1e-12, 1.0, 1.5])
+@pytest.mark.parametrize("approximation", ["orthogonal", "exact"])
+def test_weights_may_sum_to_anything(data, approximation, total):
+    X, y = data
+    model = KernelSupervisedPCA(2, approximation=approximation, random_state=0)
+    plain = clone(model).fit(X, y)
+    light = clone(model).fit(X, y, sample_weight=np.full(90, total / 90))
+    np.testing.assert_allclose(light.transform(X), plain.transform(X), atol=1e-10)
+    np.testing.assert_allclose(light.dependence_ratio_, plain.dependence_ratio_, atol=1e-10)
+    assert (light.dependence_ < 2 * plain.dependence_).all()
+
+
+def test_variance_of_everything_equal_is_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"target_weight=0 .* shrinkage=0 .* use shrinkage=1"):
+        SupervisedPCA(1, target_weight=0, shrinkage=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"y=None .* shrinkage=0"):
+        SupervisedPCA(1, shrinkage=0).fit(X)
+
+
+def test_randomized_pca_with_labels_has_no_label_rank(data):
+    X, y = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SupervisedRandomProjection(4, target_weight=0, random_state=0).fit(X, y)
+    assert (model.singular_values_ > 0).all()
+    same = SupervisedRandomProjection(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(same.components_, model.components_)
+
+
+def test_the_warning_points_at_the_users_line(data):
+    X, y = data
+    lazy = SupervisedPCA(3).partial_fit(X, y)
+    calls = [
+        lambda: SupervisedPCA(3).fit(X, y),
+        lambda: SupervisedPCA(3).fit_transform(X, y),
+        lambda: lazy.transform(X),
+        lambda: make_pipeline(StandardScaler(), SupervisedPCA(3)).fit(X, y),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="target_weight") as caught:
+            call()
+        assert [w.filename for w in caught] == [__file__]
+
+
+def test_hsic_parameters():
+    X, y = np.eye(4), [0, 0, 1, 1]
+    for wrong, words in (
+        (dict(approximation="foo"), "approximation must be one of"),
+        (dict(n_random_features=0), "n_random_features"),
+        (dict(label_gamma=-1), "label_gamma"),
+        (dict(kernel=np.dot, approximation="fourier"), "callable kernel"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            hsic(X, y, **wrong)
+    with pytest.raises(ValueError, match="y is None"):
+        hsic(X, None)
+
+
+def test_hsic_of_constant_rows(rng):
+    y = rng.normal(size=40)
+    for kernel in ("rbf", "linear", "polynomial"):
+        assert hsic_test(np.full((40, 2), 0.3), y, kernel=kernel, random_state=0).pvalue == 1.0
+
+
+def test_hsic_matern_keeps_its_digits(rng):
+    from sklearn.gaussian_process.kernels import Matern
+
+    import oracles
+
+    X = rng.normal(size=(60, 3)) + 1e4 * (np.arange(60) % 2)[:, None]
+    y = rng.integers(0, 2, 60)
+    truth = oracles.hsic(Matern(length_scale=1, nu=0.5)(X), oracles.delta_kernel(y))
+    found = hsic(X, y, kernel="matern", gamma=0.5, kernel_params={"nu": 0.5})
+    assert found == pytest.approx(truth, rel=1e-6)
