@@ -125,7 +125,7 @@ def draw_recipe(
             # Centring undoes the shift of linear features; sparse rows could not take it.
             if not kernelised or sparse.issparse(rows):
                 scaling = scaling.without_shift()
-    scaled = rows if scaling is None else scaling(rows)
+    scaled = rows if scaling is None else scaling.view(rows)
     if rule and kernel is not None:
         kernel = settle_gamma(kernel, scaled, spread, seed)
     phi: FeatureMap | None = Identity(rows.shape[1])

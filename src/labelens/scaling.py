@@ -39,6 +39,9 @@ class Scaling:
             )
         return (rows.astype(np.float64) @ sparse.diags_array(self.factor)).tocsr().astype(dtype)
 
+    def view(self, rows: Any) -> ScaledRows:
+        return ScaledRows(rows, self)
+
     def without_shift(self) -> Scaling:
         """For sparse rows and for methods that cannot tell."""
         return Scaling(np.zeros_like(self.shift), self.factor)
@@ -60,3 +63,18 @@ class Scaling:
             and np.array_equal(self.shift, other.shift)
             and np.array_equal(self.factor, other.factor)
         )
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Rows that are scaled when they are taken: a map that draws a few does not scale them all."""
+
+    rows: Any
+    scaling: Scaling
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.rows.shape
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.scaling(self.rows[which])

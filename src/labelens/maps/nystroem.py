@@ -27,7 +27,7 @@ class Nystroem:
         chosen = feature_generator(seed).permutation(rows.shape[0])[:n_features]
         landmarks = rows[np.sort(chosen)].astype(np.float64)
         origin = None
-        if kernel.blind_to_shift and not sparse.issparse(rows):
+        if kernel.blind_to_shift and not sparse.issparse(landmarks):
             origin = landmarks[0].copy()  # measured from here, distances keep their digits
             landmarks -= origin
         values, vectors = np.linalg.eigh(kernel(landmarks, landmarks))

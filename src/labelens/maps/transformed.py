@@ -24,7 +24,7 @@ class Transformed:
 
     @classmethod
     def fit(cls, transformer: Any, rows: Any) -> Transformed:
-        fitted = clone(transformer).fit(rows)
+        fitted = clone(transformer).fit(rows[:])
         return cls(fitted, fitted.transform(rows[:1]).shape[1])
 
     def __call__(self, rows: Any) -> Any:
