@@ -7,7 +7,8 @@ recipe on any block of any data set gives moments that can be merged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,18 @@ from ._validation import check_seed
 from .kernels import Kernel, make_kernel, settle_gamma
 from .labels import LabelMap, Right, Unlabelled, make_label_map
 from .maps import FeatureMap, Identity, make_feature_map
-from .moments import Array, ClassSums, CrossMoment, Moments, Scatter, Spread
+from .moments import (
+    BLOCK_ROWS,
+    Array,
+    ClassSums,
+    CrossMoment,
+    Moments,
+    Scatter,
+    Spread,
+    union_of_classes,
+)
 from .scaling import Scaling
 
-# The grid: blocks of this many rows, counted from the first row of a batch, are reduced one by
-# one and merged in order. Batches that are multiples of it give the same bits as one big batch.
-BLOCK_ROWS = 1024
 # A p x p float64 matrix above this many bytes is refused rather than tried.
 LARGEST_SCATTER = 4 << 30
 
@@ -169,6 +176,9 @@ def summarize(
     n = rows.shape[0]
     place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
     seen = 0 if before is None else before.n_samples
+    # Sums over classes of the rows themselves need no blocks: columns can be shared out instead.
+    whole = isinstance(recipe.phi, Identity) and right is not None and right.codes is not None
+    whole = whole and recipe.scaling is None
 
     def reduce_block(start: int) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):  # the sums are checked once, below
@@ -179,7 +189,7 @@ def summarize(
         features = recipe.features(rows[here])
         w = None if weight is None else weight[here]
         cross = sketch = None
-        if right is not None and place[here.stop] > place[start]:
+        if right is not None and not whole and place[here.stop] > place[start]:
             mine = right.rows(slice(place[start], place[here.stop]))
             which = slice(None) if labelled[here].all() else labelled[here]
             cross = _cross(features[which], mine, None if w is None else w[which])
@@ -188,7 +198,7 @@ def summarize(
             sketch = CrossMoment.of(features, noise, w)
         return Moments(
             here.stop - start,
-            None if right is None else right.classes,
+            None if right is None or whole else right.classes,
             cross,
             Scatter.of(features, w) if recipe.scatter else None,
             sketch,
@@ -196,10 +206,15 @@ def summarize(
         )
 
     total, ours = before, False
-    for part in in_order(reduce_block, range(0, n, recipe.block)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = part if total is None else total.merge(part, reuse=ours)
-        ours = True
+    with np.errstate(over="ignore", invalid="ignore"):
+        if whole and right is not None:
+            total, ours = _with_class_sums(before, rows, right, labelled, weight), True
+        if not whole or recipe.scatter or recipe.spread or recipe.noise is not None:
+            for part in in_order(reduce_block, range(0, n, recipe.block)):
+                total = part if total is None else total.merge(part, reuse=ours)
+                ours = True
+        else:
+            total = replace(total, n_samples=seen + n)  # type: ignore[type-var]
     assert total is not None
     if not total.finite():
         raise ValueError(
@@ -209,10 +224,35 @@ def summarize(
     return total
 
 
+def _with_class_sums(
+    before: Moments | None,
+    rows: Any,
+    right: Right,
+    labelled: NDArray[np.bool_],
+    weight: Array | None,
+) -> Moments:
+    """The moments of the batches before, with the class sums of this one; nothing else counted."""
+    assert right.classes is not None and right.codes is not None
+    which = np.flatnonzero(labelled)
+    if before is None or before.cross is None or before.classes is None:
+        sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)
+        return Moments(0, right.classes, sums)
+    classes, position = union_of_classes(before.classes, right.classes)
+    known = before.cross.numbered(np.arange(len(before.classes)), len(classes))  # type: ignore[union-attr]
+    sums = known.add(rows, position[right.codes], weight, which, reuse=known is not before.cross)
+    # Copies, since the blocks that follow may be merged in place.
+    return replace(deepcopy(replace(before, cross=None)), classes=classes, cross=sums)
+
+
 def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | ClassSums:
     if right.codes is not None:
         assert right.classes is not None
-        return ClassSums.of(features, right.codes, len(right.classes), weight)
+        return ClassSums.of(
+            np.ascontiguousarray(features) if not sparse.issparse(features) else features,
+            right.codes,
+            len(right.classes),
+            weight,
+        )
     return CrossMoment.of(features, right.features, weight)
 
 

@@ -1,0 +1,170 @@
+"""Compiled loops; the only file that imports numba, and only when there is enough to gain.
+
+`import labelens` does not import numba, and small inputs never do: `class_sums` then adds up the
+same numbers in the same order with NumPy, so that the choice changes no bit.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Below this many numbers a first call would spend its time importing numba.
+WORTH_COMPILING = 1 << 20
+
+
+def class_sums(
+    rows: Any,
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    classes: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    origin: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    first: int,
+    last: int,
+) -> None:
+    """Add w_i (rows_i - origin) to the sums of its class, (n, p) into (c, p), columns first:last.
+
+    Run r is the rows order[starts[r] : starts[r + 1]], all of class classes[r]. A run is added up
+    by itself, four rows at a time, and then to its class: the accumulator stays in L1 however many
+    classes there are, and the error grows with the square root of the number of runs. An empty
+    `weight` means that all rows weigh one.
+    """
+    if rows.size < WORTH_COMPILING and "numba" not in sys.modules:
+        some = slice(first, last)
+        arguments = (order, starts, classes, weight, origin[some], sums[:, some])
+        _class_sums_slowly(rows[:, some], *arguments)
+        return
+    if rows.dtype == bool:
+        rows = rows.view(np.uint8)
+    compiled = _compiled_class_sums(rows.dtype)
+    compiled(rows, order, starts, classes, weight, origin, sums, first, last)
+
+
+def sparse_class_sums(
+    rows: Any, which: Any, codes: Any, weight: NDArray[np.float64], sums: NDArray[np.float64]
+) -> None:
+    """The same for CSR rows about zero: row which[i] belongs to class codes[i]."""
+    if rows.nnz < WORTH_COMPILING and "numba" not in sys.modules:
+        for row, code in zip(which, codes, strict=True):
+            here = slice(rows.indptr[row], rows.indptr[row + 1])
+            w = weight[row] if weight.size else 1.0
+            sums[code, rows.indices[here]] += rows.data[here] * w  # no index twice: see check_rows
+        return
+    data = rows.data.view(np.uint8) if rows.dtype == bool else rows.data
+    compiled = _compiled_sparse_class_sums(data.dtype, rows.indices.dtype)
+    compiled(data, rows.indices, rows.indptr, which, codes, weight, sums)
+
+
+def _class_sums_slowly(
+    rows: Any, order: Any, starts: Any, classes: Any, weight: Any, origin: Any, sums: Any
+) -> None:
+    for run, label in enumerate(classes):
+        which = order[starts[run] : starts[run + 1]]
+        about = rows[which] - origin
+        if weight.size:
+            parts = list(about * weight[which, None])
+        else:
+            fours = len(which) // 4 * 4
+            parts = list(
+                (about[0:fours:4] + about[1:fours:4]) + (about[2:fours:4] + about[3:fours:4])
+            )
+            parts += list(about[fours:])
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        sums[label] += total
+
+
+def _class_sums_body(rows, order, starts, classes, weight, origin, sums, first, last):  # type: ignore[no-untyped-def]
+    p = last - first
+    run = np.empty(p)
+    about = origin[first:last]
+    for r in range(len(classes)):
+        a, b = starts[r], starts[r + 1]
+        empty = True
+        if len(weight):
+            while a < b:
+                i = order[a]
+                x0, w = rows[i, first:last], weight[i]
+                if empty:
+                    for j in range(p):
+                        run[j] = (x0[j] - about[j]) * w
+                else:
+                    for j in range(p):
+                        run[j] += (x0[j] - about[j]) * w
+                empty = False
+                a += 1
+        while b - a >= 4:
+            x0, x1 = rows[order[a], first:last], rows[order[a + 1], first:last]
+            x2, x3 = rows[order[a + 2], first:last], rows[order[a + 3], first:last]
+            if empty:
+                for j in range(p):
+                    o = about[j]
+                    run[j] = ((x0[j] - o) + (x1[j] - o)) + ((x2[j] - o) + (x3[j] - o))
+            else:
+                for j in range(p):
+                    o = about[j]
+                    run[j] += ((x0[j] - o) + (x1[j] - o)) + ((x2[j] - o) + (x3[j] - o))
+            empty = False
+            a += 4
+        while a < b:
+            x0 = rows[order[a], first:last]
+            if empty:
+                for j in range(p):
+                    run[j] = x0[j] - about[j]
+            else:
+                for j in range(p):
+                    run[j] += x0[j] - about[j]
+            empty = False
+            a += 1
+        total = sums[classes[r], first:last]
+        for j in range(p):
+            total[j] += run[j]
+
+
+def _sparse_class_sums_body(data, indices, indptr, order, codes, weight, sums):  # type: ignore[no-untyped-def]
+    for k in range(len(order)):
+        i = order[k]
+        total = sums[codes[k]]
+        w = weight[i] if len(weight) else 1.0
+        for place in range(indptr[i], indptr[i + 1]):
+            total[indices[place]] += data[place] * w
+
+
+@cache
+def _compiled_class_sums(dtype: Any) -> Any:
+    from numba import float64, from_dtype, int64, types
+
+    # Declared read-only, so that one compiled version serves all callers.
+    rows, numbers = _read_only(from_dtype(dtype), 2, "C"), _read_only(int64, 1, "C")
+    reals, sums = _read_only(float64, 1, "C"), types.Array(float64, 2, "C")
+    arguments = (rows, numbers, numbers, numbers, reals, reals, sums, int64, int64)
+    return _compile(_class_sums_body, *arguments)
+
+
+@cache
+def _compiled_sparse_class_sums(data: Any, index: Any) -> Any:
+    from numba import float64, from_dtype, int64, types
+
+    values, places = _read_only(from_dtype(data), 1, "C"), _read_only(from_dtype(index), 1, "C")
+    numbers, reals = _read_only(int64, 1, "C"), _read_only(float64, 1, "C")
+    sums = types.Array(float64, 2, "C")
+    return _compile(_sparse_class_sums_body, values, places, places, numbers, numbers, reals, sums)
+
+
+def _read_only(dtype: Any, dimensions: int, layout: str) -> Any:
+    from numba import types
+
+    return types.Array(dtype, dimensions, layout, readonly=True)
+
+
+def _compile(body: Any, *arguments: Any) -> Any:
+    import numba
+
+    return numba.njit(numba.void(*arguments), nogil=True, cache=True)(body)

@@ -1,0 +1,85 @@
+"""All that is kept of the data, in one piece."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .class_sums import ClassSums
+from .cross import CrossMoment
+from .scatter import Scatter
+from .spread import Spread
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Everything a solver may ask for; a part that no solver of the method asks for is None.
+
+    `classes` lists the class labels in the order in which they were first seen; it numbers the
+    rows of `cross` where that is `ClassSums`.
+    """
+
+    n_samples: int
+    classes: tuple[Any, ...] | None = None
+    cross: CrossMoment | ClassSums | None = None  # rows and labels, labelled rows only
+    scatter: Scatter | None = None  # rows and rows
+    sketch: CrossMoment | None = None  # rows and one random vector a row
+    spread: Spread | None = None  # columns
+
+    def finite(self) -> bool:
+        """Whether no sum has overflowed; the diagonal of C_xx bounds the rest of it."""
+        cross = self.cross.sums if isinstance(self.cross, ClassSums) else self.cross
+        parts = [cross.comoment if isinstance(cross, CrossMoment) else cross]
+        if self.scatter is not None:
+            parts.append(np.diag(self.scatter.comoment))
+        if self.sketch is not None:
+            parts.append(self.sketch.comoment)
+        if self.spread is not None:
+            parts.append(self.spread.squares)
+        return all(part is None or np.isfinite(part).all() for part in parts)
+
+    def merge(self, other: Moments, reuse: bool = False) -> Moments:
+        mine, theirs, classes = self.cross, other.cross, self.classes
+        if self.classes is not None and other.classes is not None:
+            classes, position = union_of_classes(self.classes, other.classes)
+            if isinstance(mine, ClassSums):
+                mine = mine.numbered(np.arange(len(self.classes)), len(classes))
+            if isinstance(theirs, ClassSums):
+                theirs = theirs.numbered(position, len(classes))
+        elif classes is None:
+            classes = other.classes
+        return Moments(
+            self.n_samples + other.n_samples,
+            classes,
+            *(
+                _merged(a, b, reuse)
+                for a, b in (
+                    (mine, theirs),
+                    (self.scatter, other.scatter),
+                    (self.sketch, other.sketch),
+                    (self.spread, other.spread),
+                )
+            ),
+        )
+
+
+def _merged(mine: Any, other: Any, reuse: bool) -> Any:
+    if mine is None:
+        return other
+    if other is None:
+        # A copy, lest a later merge that may reuse our arrays takes those of `self`.
+        return mine if reuse else deepcopy(mine)
+    return mine.merge(other, reuse)
+
+
+def union_of_classes(mine: tuple, other: tuple) -> tuple[tuple, NDArray[np.intp]]:
+    """All classes, mine first, and where each of the other's stands among them."""
+    if mine == other:
+        return mine, np.arange(len(mine))
+    number = {label: i for i, label in enumerate(mine)}
+    position = np.array([number.setdefault(label, len(number)) for label in other], dtype=np.intp)
+    return tuple(number), position
