@@ -50,7 +50,7 @@ def sparse_class_sums(
     rows: Any, which: Any, codes: Any, weight: NDArray[np.float64], sums: NDArray[np.float64]
 ) -> None:
     """The same for CSR rows about zero: row which[i] belongs to class codes[i]."""
-    if rows.nnz < WORTH_COMPILING and "numba" not in sys.modules:
+    if max(rows.nnz, 8 * len(codes)) < WORTH_COMPILING and "numba" not in sys.modules:
         for row, code in zip(which, codes, strict=True):
             here = slice(rows.indptr[row], rows.indptr[row + 1])
             w = weight[row] if weight.size else 1.0
@@ -142,8 +142,8 @@ def _compiled_class_sums(dtype: Any) -> Any:
     from numba import float64, from_dtype, int64, types
 
     # Declared read-only, so that one compiled version serves all callers.
-    rows, numbers = _read_only(from_dtype(dtype), 2, "C"), _read_only(int64, 1, "C")
-    reals, sums = _read_only(float64, 1, "C"), types.Array(float64, 2, "C")
+    rows, numbers = _read_only(from_dtype(dtype), 2), _read_only(int64, 1)
+    reals, sums = _read_only(float64, 1), types.Array(float64, 2, "C")
     arguments = (rows, numbers, numbers, numbers, reals, reals, sums, int64, int64)
     return _compile(_class_sums_body, *arguments)
 
@@ -152,16 +152,16 @@ def _compiled_class_sums(dtype: Any) -> Any:
 def _compiled_sparse_class_sums(data: Any, index: Any) -> Any:
     from numba import float64, from_dtype, int64, types
 
-    values, places = _read_only(from_dtype(data), 1, "C"), _read_only(from_dtype(index), 1, "C")
-    numbers, reals = _read_only(int64, 1, "C"), _read_only(float64, 1, "C")
+    values, places = _read_only(from_dtype(data), 1), _read_only(from_dtype(index), 1)
+    numbers, reals = _read_only(int64, 1), _read_only(float64, 1)
     sums = types.Array(float64, 2, "C")
     return _compile(_sparse_class_sums_body, values, places, places, numbers, numbers, reals, sums)
 
 
-def _read_only(dtype: Any, dimensions: int, layout: str) -> Any:
+def _read_only(dtype: Any, dimensions: int) -> Any:
     from numba import types
 
-    return types.Array(dtype, dimensions, layout, readonly=True)
+    return types.Array(dtype, dimensions, "C", readonly=True)
 
 
 def _compile(body: Any, *arguments: Any) -> Any:

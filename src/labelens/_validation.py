@@ -26,6 +26,7 @@ __all__ = [
     "check_rows",
     "check_seed",
     "check_weight",
+    "refuse_non_finite",
 ]
 
 
@@ -60,10 +61,12 @@ def check_number(
 # Rows ----------------------------------------------------------------------------------------
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Any:
     """X -> a real ndarray in its own dtype and layout, or CSR; finite; columns as in `fit`.
 
-    Without an estimator only X itself is checked.
+    Without an estimator only X itself is checked. With finite=False the caller looks at what it
+    computes from X instead, which saves a read of X, and calls `refuse_non_finite` if that is not
+    finite.
     """
     names = _column_names(X)
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
@@ -92,7 +95,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         rows = rows.astype(rows.dtype.newbyteorder("="))
     if sparse.issparse(rows):
         rows = _canonical(rows, ours=rows is not X)
-    _refuse_non_finite(rows, names)
+    if finite:
+        refuse_non_finite(rows, names)
     return rows
 
 
@@ -111,7 +115,7 @@ def _column_names(X: Any) -> list[Any] | None:
     return None if columns is None else list(columns)
 
 
-def _cell(row: int, column: int, names: list[Any] | None) -> str:
+def _cell(row: int, column: int, names: Any) -> str:
     return f"row {row}, column {column if names is None else repr(names[column])}"
 
 
@@ -131,13 +135,14 @@ def _first_non_number(X: Any) -> tuple[int, int, Any] | None:
     return None
 
 
-def _refuse_non_finite(rows: Any, names: list[Any] | None) -> None:
+def refuse_non_finite(rows: Any, names: Any = None) -> None:
+    """Name the first cell that is not finite, if there is one; `names` are those of the columns."""
     values = rows.data if sparse.issparse(rows) else rows
     if values.dtype.kind != "f" or values.size == 0:
         return
     # One fast read for the usual case; a sum that overflows falls through to the slow look.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(values, dtype=np.float64)) or np.isfinite(values).all():
+        if np.isfinite(np.sum(values)) or np.isfinite(values).all():
             return
     if sparse.issparse(rows):
         place = int(np.flatnonzero(~np.isfinite(values))[0])

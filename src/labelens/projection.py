@@ -16,7 +16,13 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _parameters, dual
 from ._threads import in_order, one_blas_thread
-from ._validation import check_embedding, check_is_fitted, check_rows, check_weight
+from ._validation import (
+    check_embedding,
+    check_is_fitted,
+    check_rows,
+    check_weight,
+    refuse_non_finite,
+)
 from ._warn import warn_user
 from .labels import Right, read_labels
 from .labels.vocabulary import as_class_array
@@ -110,11 +116,15 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _take(self, X: Any, y: Any, sample_weight: Any, before: Any) -> None:
         """Add a batch to the moments of those before; the first one draws the recipe."""
         _parameters.check(self)
-        rows = check_rows(self, X, reset=before is None)
+        # NaN and infinity show in the sums of the linear methods, so their rows are read once.
+        rows = check_rows(self, X, reset=before is None, finite=self._kernelised)
         weight = check_weight(sample_weight, rows)
         labels, labelled = None, np.zeros(rows.shape[0], dtype=bool)
         if y is not None:
             labels, labelled = read_labels(y, rows.shape[0], self.missing_label)
+        everywhere = y is None or labelled.all()  # every row goes into the sums
+        if not self._kernelised and not (everywhere and (weight is None or weight.all())):
+            refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
         numbers = np.arange(rows.shape[0])  # by which the user knows the rows
         if weight is not None and not weight.all():
             kept = weight > 0
@@ -142,6 +152,12 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             right = psi.encode(labels, numbers)
         if self._recipe.phi is not None:
             self.moments_ = summarize(self._recipe, rows, right, labelled, weight, before)
+            if not self.moments_.finite():
+                refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
+                raise ValueError(
+                    "The sums over this batch overflow float64: X or sample_weight is too large. "
+                    "Scale them down first."
+                )
         else:
             batch = self._rows_to_keep(rows, right, labelled, weight, before)
             self.moments_ = batch if before is None else before.merge(batch)

@@ -51,11 +51,26 @@ def number_labels(
     """
     if y.dtype.kind == "O":
         return _number_objects(y, kind, rows)
-    labels, codes = np.unique(y, return_inverse=True)
+    labels, codes = _unique(y)
     scalars = list(labels) if y.dtype.kind in "mM" else labels.tolist()
     for label in scalars[:1]:
         check_kind(label, kind, f"the label of row {int(rows[np.argmax(codes == 0)])}")
-    return scalars, codes.ravel()
+    return scalars, codes
+
+
+def _unique(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """np.unique with the inverse; integers within a small range are counted, not sorted."""
+    if y.dtype.kind in "iu" and y.size:
+        low, high = int(y.min()), int(y.max())
+        if high - low < 4 * y.size:
+            # In the dtype of y the difference of two int8 would wrap.
+            offsets = y.astype(np.intp) - low if high < 2**63 else (y - low).astype(np.intp)
+            present = np.flatnonzero(np.bincount(offsets, minlength=high - low + 1))
+            number = np.empty(high - low + 1, dtype=np.intp)
+            number[present] = np.arange(len(present))
+            return y.dtype.type(low) + present.astype(y.dtype), number[offsets]
+    labels, codes = np.unique(y, return_inverse=True)
+    return labels, codes.ravel()
 
 
 def _number_objects(
