@@ -24,6 +24,7 @@ class Solved:
     centre: tuple[Array, Array]  # (k,) the same, projected
     scaling: Scaling | None  # the scaling that was fused into the moments
     shrinkage: float
+    cancels: float  # how many times larger than the embedding the mean that leaves it may be
 
 
 def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
@@ -96,7 +97,13 @@ def _solve_moments(
     if scaling is not None:
         projector *= scaling.factor[:, None]
     centre = (mean[0] @ projector, mean[1] @ projector)
-    return Solved(solution, projector, mean, centre, scaling, shrinkage)
+    cancels = np.inf
+    if recipe.label_columns and cross is not None:
+        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x.
+        spread_of = np.linalg.norm(cross.covariance.T @ solution.components.T, axis=0)
+        sizes = np.abs(mean[0]) @ np.abs(projector)
+        cancels = float(np.max(sizes / np.maximum(spread_of, 1e-300), where=sizes > 0, initial=0))
+    return Solved(solution, projector, mean, centre, scaling, shrinkage, cancels)
 
 
 def _solve_dual(
@@ -127,7 +134,8 @@ def _solve_dual(
             solution = replace(solution, dependence=nothing, dependence_ratio=nothing)
     coefficients = moment.lift @ solution.components.T
     centre = (solution.components @ moment.centre, np.zeros(k))
-    return Solved(solution, coefficients, (np.empty(0), np.empty(0)), centre, None, 1.0)
+    nowhere = (np.empty(0), np.empty(0))
+    return Solved(solution, coefficients, nowhere, centre, None, 1.0, np.inf)
 
 
 def too_many_components(recipe: Recipe, moments: Any, rank: int) -> str:
