@@ -9,6 +9,7 @@ from pathlib import Path
 # scikit-learn runs its array-API check only where SciPy's dispatch is on; set before SciPy loads.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+import numba  # noqa: F401  once it is loaded, compiled loops serve small inputs too
 import numpy as np
 import pytest
 

@@ -9,9 +9,11 @@ from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
+from labelens import _jit
 from labelens.kernels import Kernel, make_kernel, settle_gamma
 from labelens.maps import make_feature_map
-from labelens.maps.fastfood import walsh_hadamard
+from labelens.maps.orthogonal import pays
+from labelens.maps.structured import Structured
 from labelens.moments import Spread
 
 GAMMA = 0.3
@@ -128,18 +130,70 @@ def test_nystroem_with_the_landmarks_of_scikit_learn(rng):
     )
 
 
-@pytest.mark.parametrize("size", [1, 2, 8, 64])
-def test_walsh_hadamard_is_the_hadamard_matrix(rng, size):
-    X = rng.normal(size=(3, size))
-    np.testing.assert_allclose(walsh_hadamard(X), X @ hadamard(size), atol=1e-12)
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("permuted", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 8, 64, 128])
+def test_chain_is_a_product_of_hadamard_matrices(rng, monkeypatch, size, permuted, compiled):
+    monkeypatch.setattr(_jit, "_small", lambda *_: not compiled)
+    d = max(1, size - size // 3)
+    X, wanted = rng.normal(size=(70, d)), max(1, size // 2)
+    diagonals, lengths = rng.normal(size=(3, size)), rng.normal(size=wanted)
+    permutations = np.stack([rng.permutation(size) for _ in range(3)])
+    truth = np.pad(X, ((0, 0), (0, size - d)))
+    for diagonal, permutation in zip(diagonals, permutations, strict=True):
+        truth = (truth[:, permutation] if permuted else truth) * diagonal @ hadamard(size)
+    found = np.zeros((70, wanted + 2))
+    order = permutations if permuted else permutations[:0]
+    _jit.hadamard_chain(X, diagonals, order, lengths, found, 1)
+    np.testing.assert_allclose(found[:, 1:-1], truth[:, :wanted] * lengths, atol=1e-9)
+    assert not found[:, [0, -1]].any()
 
 
-@pytest.mark.parametrize("approximation", ["fourier", "orthogonal", "nystroem"])
-def test_sparse_rows_give_the_same_features(approximation):
-    X = sparse.random(30, 40, density=0.2, format="csr", random_state=0)
+def test_compiled_and_plain_chains_have_the_same_bits(rng, monkeypatch):
+    X, diagonals, lengths = rng.normal(size=(70, 100)), rng.normal(size=(3, 128)), np.ones(128)
+    found = []
+    for small in (True, False):
+        monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
+        found.append(np.empty((70, 128)))
+        _jit.hadamard_chain(X, diagonals, np.empty((0, 128), int), lengths, found[-1], 0)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("name", ["rbf", "matern 0.5", "matern 2.5"])
+def test_structured_orthogonal_features_are_unbiased(rng, name):
+    """Directions of H D H D H D are only nearly uniform: near enough at the smallest d used."""
+    kernel, truth = TRUTH[name]
+    assert pays(104, 1024)
+    X = rng.normal(size=(5, 104)) * np.sqrt(3 / 104)
+    draws = []
+    for seed in range(400):
+        phi = make_feature_map("orthogonal", kernel, X, 1024, seed)
+        assert isinstance(phi, Structured)
+        F = phi(X)
+        draws.append(F @ F.T)
+    error = np.abs(np.mean(draws, axis=0) - truth(X))
+    assert (error < 5 * np.std(draws, axis=0) / np.sqrt(400) + 1e-9).all()
+
+
+def test_structured_error_is_below_rbfsampler(rng):
+    X = rng.normal(size=(60, 200))
+    K = rbf_kernel(X, gamma=0.0025)
+    errors = {"ours": [], "theirs": []}
+    for seed in range(10):
+        F = make_feature_map("orthogonal", Kernel("rbf", 0.0025), X, 1024, seed)(X)
+        G = RBFSampler(gamma=0.0025, n_components=1024, random_state=seed).fit_transform(X)
+        errors["ours"].append(np.mean((F @ F.T - K) ** 2))
+        errors["theirs"].append(np.mean((G @ G.T - K) ** 2))
+    assert np.mean(errors["ours"]) < np.mean(errors["theirs"])
+
+
+@pytest.mark.parametrize("approximation", ["fourier", "orthogonal", "fastfood", "nystroem"])
+@pytest.mark.parametrize(("d", "n_features"), [(40, 10), (200, 301)])
+def test_sparse_rows_give_the_same_features(approximation, d, n_features):
+    X = sparse.random(30, d, density=0.2, format="csr", random_state=0)
     for rows in (X, X.toarray()):
         rows = rows.astype(np.float32)
-        phi = make_feature_map(approximation, Kernel("rbf", GAMMA), rows, 10, 3)
+        phi = make_feature_map(approximation, Kernel("rbf", GAMMA), rows, n_features, 3)
         assert phi(rows).dtype == np.float32
         np.testing.assert_allclose(phi(rows), phi(X.toarray()), atol=2e-6)
 

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from conftest import read_only
+from labelens import _jit
 from labelens.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
 from labelens.solvers import ledoit_wolf
 from oracles import cross_covariance_long
@@ -161,3 +162,26 @@ def test_merge_is_associative_and_commutative(sizes, seed, exponent):
             other.comoment, whole.comoment, rtol=1e-12, atol=1e-13 * scale * sum(sizes)
         )
         np.testing.assert_allclose(sum(other.mean), sum(whole.mean), atol=1e-14 * scale)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8, bool])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["dense", "fortran", "sparse"])
+def test_compiled_and_plain_class_sums_have_the_same_bits(rng, monkeypatch, kind, weighted, dtype):
+    X = rng.integers(0, 3, (2500, 5)) + (rng.normal(size=(2500, 5)) if dtype is not bool else 0)
+    X = X.astype(dtype)
+    if kind != "dense":
+        X = np.asfortranarray(X) if kind == "fortran" else sparse.csr_array(X)
+    codes, weight = rng.integers(0, 7, (2500, 1)), rng.uniform(1, 2, 2500) if weighted else None
+    which = np.flatnonzero(rng.random(2500) < 0.9)
+    found = []
+    for small in (True, False):
+        monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
+        found.append(ClassSums.of(X, codes[which], 7, weight, which))
+    np.testing.assert_array_equal(found[0].sums, found[1].sums)
+    np.testing.assert_array_equal(found[0].class_weight, found[1].class_weight)
+    dense = X.toarray() if kind == "sparse" else X
+    w = np.ones(2500) if weight is None else weight
+    one_hot = np.eye(7)[codes[which, 0]] * w[which, None]
+    truth = one_hot.T @ (dense[which] - found[0].origin)
+    np.testing.assert_allclose(found[0].sums, truth, atol=1e-10)

@@ -31,6 +31,18 @@ def test_import_does_not_import(library):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_small_inputs_do_without_numba():
+    code = (
+        "import sys, numpy as np, labelens; from scipy import sparse;"
+        "X, y = np.random.default_rng(0).normal(size=(100, 130)), np.arange(100) % 3;"
+        "labelens.SupervisedPCA().fit(X, y).transform(X);"
+        "labelens.SupervisedPCA().fit(sparse.csr_array(X), y);"
+        "labelens.KernelSupervisedRandomProjection().fit(X, y).transform(X);"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_missing_library_names_the_pip_command():
     with pytest.raises(ModuleNotFoundError, match=r'pip install "labelens\[cli\]"'):
         require("no_such_library.inside", extra="cli")

@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 WORTH_COMPILING = 1 << 20
 
 
+def _small(size: int) -> bool:
+    """Whether importing numba would take longer than the work."""
+    return size < WORTH_COMPILING and "numba" not in sys.modules
+
+
 def class_sums(
     rows: Any,
     order: NDArray[np.int64],
@@ -35,7 +40,7 @@ def class_sums(
     classes there are, and the error grows with the square root of the number of runs. An empty
     `weight` means that all rows weigh one.
     """
-    if rows.size < WORTH_COMPILING and "numba" not in sys.modules:
+    if _small(rows.size):
         some = slice(first, last)
         arguments = (order, starts, classes, weight, origin[some], sums[:, some])
         _class_sums_slowly(rows[:, some], *arguments)
@@ -50,7 +55,7 @@ def sparse_class_sums(
     rows: Any, which: Any, codes: Any, weight: NDArray[np.float64], sums: NDArray[np.float64]
 ) -> None:
     """The same for CSR rows about zero: row which[i] belongs to class codes[i]."""
-    if max(rows.nnz, 8 * len(codes)) < WORTH_COMPILING and "numba" not in sys.modules:
+    if _small(max(rows.nnz, 8 * len(codes))):
         for row, code in zip(which, codes, strict=True):
             here = slice(rows.indptr[row], rows.indptr[row + 1])
             w = weight[row] if weight.size else 1.0
@@ -59,6 +64,39 @@ def sparse_class_sums(
     data = rows.data.view(np.uint8) if rows.dtype == bool else rows.data
     compiled = _compiled_sparse_class_sums(data.dtype, rows.indices.dtype)
     compiled(data, rows.indices, rows.indptr, which, codes, weight, sums)
+
+
+def hadamard_chain(
+    rows: NDArray[Any],
+    diagonals: NDArray[Any],
+    permutations: NDArray[np.int64],
+    lengths: NDArray[Any],
+    out: NDArray[Any],
+    first: int,
+) -> None:
+    """Permute, multiply by a diagonal and transform by H, stage after stage; then by the lengths.
+
+    (n, d) rows, padded with zeros to D, into columns first : first + len(lengths) of `out`.
+    Diagonals and permutations are (stages, D); without permutations they are (0, D). All in the
+    dtype of the rows.
+    """
+    if not _small(rows.size):
+        _compiled_hadamard_chain(rows.dtype)(rows, diagonals, permutations, lengths, out, first)
+        return
+    size = diagonals.shape[1]
+    tile = np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
+    for stage, diagonal in enumerate(diagonals):
+        if len(permutations):
+            tile = tile[:, permutations[stage]]
+        tile = tile * diagonal
+        half = 1
+        while half < size:
+            pairs = tile.reshape(len(rows), -1, 2, half)
+            sums, differences = pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]
+            tile = np.stack([sums, differences], axis=2)
+            half *= 2
+        tile = tile.reshape(len(rows), size)
+    out[:, first : first + len(lengths)] = tile[:, : len(lengths)] * lengths
 
 
 def _class_sums_slowly(
@@ -135,6 +173,67 @@ def _sparse_class_sums_body(data, indices, indptr, order, codes, weight, sums): 
         w = weight[i] if len(weight) else 1.0
         for place in range(indptr[i], indptr[i + 1]):
             total[indices[place]] += data[place] * w
+
+
+def _hadamard_chain_body(rows, diagonals, permutations, lengths, out, first):  # type: ignore[no-untyped-def]
+    n, d = rows.shape
+    stages, size = diagonals.shape
+    # Tiles of 64 rows, turned so that the innermost loop runs over rows: that is what vectorises.
+    width = 64
+    tile = np.empty((size, width), dtype=rows.dtype)
+    other = np.empty((size, width), dtype=rows.dtype)
+    for start in range(0, n, width):
+        count = min(width, n - start)
+        for j in range(size):
+            for r in range(width):
+                tile[j, r] = 0
+        for j in range(d):
+            for r in range(count):
+                tile[j, r] = rows[start + r, j]
+        for stage in range(stages):
+            if len(permutations):
+                for j in range(size):
+                    source, target = tile[permutations[stage, j]], other[j]
+                    for r in range(width):
+                        target[r] = source[r]
+                tile, other = other, tile
+            for j in range(size):
+                line, scale = tile[j], diagonals[stage, j]
+                for r in range(width):
+                    line[r] *= scale
+            half = 1
+            while 4 * half <= size:  # two steps at a time
+                for i in range(0, size, 4 * half):
+                    for j in range(i, i + half):
+                        a, b = tile[j], tile[j + half]
+                        c, e = tile[j + 2 * half], tile[j + 3 * half]
+                        for r in range(width):
+                            s0, s1 = a[r] + b[r], a[r] - b[r]
+                            s2, s3 = c[r] + e[r], c[r] - e[r]
+                            a[r], b[r] = s0 + s2, s1 + s3
+                            c[r], e[r] = s0 - s2, s1 - s3
+                half *= 4
+            if half < size:
+                for j in range(half):
+                    a, b = tile[j], tile[j + half]
+                    for r in range(width):
+                        s0 = a[r]
+                        a[r] = s0 + b[r]
+                        b[r] = s0 - b[r]
+        for j in range(len(lengths)):
+            line, scale = tile[j], lengths[j]
+            for r in range(count):
+                out[start + r, first + j] = line[r] * scale
+
+
+@cache
+def _compiled_hadamard_chain(dtype: Any) -> Any:
+    from numba import from_dtype, int64, types
+
+    real = from_dtype(dtype)
+    lines, table = _read_only(real, 1), _read_only(real, 2)
+    places, out = _read_only(int64, 2), types.Array(real, 2, "C")
+    return _compile(_hadamard_chain_body, table, table, places, lines, out, int64)
 
 
 @cache

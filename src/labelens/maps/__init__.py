@@ -21,7 +21,7 @@ from typing import Any
 
 from ..kernels import Kernel
 from .base import FeatureMap
-from .fastfood import Fastfood
+from .fastfood import fastfood
 from .fourier import Fourier
 from .identity import Identity
 from .nystroem import Nystroem
@@ -48,7 +48,5 @@ def make_feature_map(
         return Identity(rows.shape[1])
     if kernel.name == "polynomial":
         return tensor_sketch(kernel, rows, n_features, seed)
-    if approximation == "fastfood":
-        return Fastfood.draw(kernel, rows.shape[1], n_features, seed)
-    make = {"fourier": Fourier.draw, "orthogonal": orthogonal}[approximation]
-    return make(kernel, rows.shape[1], n_features, seed)
+    draw = {"fourier": Fourier.draw, "orthogonal": orthogonal, "fastfood": fastfood}
+    return draw[approximation](kernel, rows.shape[1], n_features, seed)

@@ -47,7 +47,7 @@ class ClassSums:
             # The middle of the first three: close to the data even if one of them is not, and a
             # constant column is about itself to the last bit.
             three = np.sort(left[:3].astype(np.float64), axis=0)
-            origin = three[len(three) // 2]
+            origin = three[len(three) // 2].copy()
         nothing = np.zeros((n_classes, len(origin)))
         empty = cls(codes.shape[1], origin, np.zeros(n_classes), nothing)
         return empty.add(left, codes, weight, which, reuse=True)
@@ -73,7 +73,7 @@ class ClassSums:
         class_weight = self.class_weight.copy()
         sums = self.sums if reuse else self.sums.copy()
         for column in range(self.columns):
-            here = codes[:, column]
+            here = np.ascontiguousarray(codes[:, column])
             class_weight += np.bincount(
                 here, None if weight is None else weight[which], minlength=len(class_weight)
             )
