@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ._signs import with_signs
@@ -100,7 +101,7 @@ def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int)
         here = view.moved(_in_the_form_of(known, rows[start : start + tile]))
         out = np.zeros((here.shape[0], coefficients.shape[1]))
         for part in view.parts(0):
-            out += kernel(here, view[part]) @ coefficients[part]
+            out += _times(kernel(here, view.rows[part]), coefficients[part])
         return out
 
     return np.concatenate(list(in_order(block, range(0, rows.shape[0], tile))))
@@ -111,12 +112,12 @@ def quadratic_form(kernel: Kernel, rows: Any, columns: Array, tile: int) -> Arra
     view = _View(kernel, rows, tile)
 
     def band(start: int) -> Array:
-        here, mine = view[start : start + tile], columns[start : start + tile]
+        here, mine = view.rows[start : start + tile], columns[start : start + tile]
         beside = np.zeros_like(mine)
         for part in view.parts(start + tile):
-            beside += kernel(here, view[part]) @ columns[part]
+            beside += _times(kernel(here, view.rows[part]), columns[part])
         upper = mine.T @ beside
-        return mine.T @ (kernel(here, here) @ mine) + upper + upper.T
+        return mine.T @ _times(kernel(here, here), mine) + upper + upper.T
 
     total = np.zeros((columns.shape[1], columns.shape[1]))
     for part in in_order(band, range(0, rows.shape[0], tile)):
@@ -124,30 +125,39 @@ def quadratic_form(kernel: Kernel, rows: Any, columns: Array, tile: int) -> Arra
     return total
 
 
-class _View:
-    """Rows a tile at a time, measured from one of them where the method cannot tell.
+def _times(tile: NDArray[Any], columns: Array) -> NDArray[Any]:
+    """A tile of K times some columns in the dtype of the tile; sums over tiles are float64."""
+    return tile @ columns.astype(tile.dtype, copy=False)
 
-    Distances and centred inner products then keep their digits where |mean| >> std.
+
+class _View:
+    """Rows measured from one of them where the method cannot tell.
+
+    Distances and centred inner products then keep their digits where |mean| >> std. Only kernels
+    that are bounded are computed in float32.
     """
 
     def __init__(self, kernel: Kernel, rows: Any, tile: int) -> None:
-        self.rows, self.tile = rows, tile
-        self.float32 = rows.dtype == np.float32 and kernel.shift_invariant
+        self.tile = tile
+        self.dtype = np.float32 if rows.dtype == np.float32 and kernel.shift_invariant else float
         self.origin = None
         if kernel.blind_to_shift and not sparse.issparse(rows):
             self.origin = np.asarray(rows[0], dtype=np.float64)
-
-    def __getitem__(self, part: slice) -> Any:
-        return self.moved(self.rows[part])
+        self.rows = rows
+        if self.origin is None:
+            self.rows = rows.astype(self.dtype, copy=False)
+        else:
+            self.rows = np.empty(rows.shape, dtype=self.dtype)
+            for part in self.parts(0):
+                self.rows[part] = self.moved(rows[part])
 
     def parts(self, start: int) -> Iterator[slice]:
         return (slice(a, a + self.tile) for a in range(start, self.rows.shape[0], self.tile))
 
     def moved(self, rows: Any) -> Any:
-        rows = rows.astype(np.float64)
         if self.origin is not None:
-            rows -= self.origin
-        return rows.astype(np.float32) if self.float32 else rows
+            rows = rows.astype(np.float64) - self.origin
+        return rows.astype(self.dtype, copy=False)
 
 
 def _in_the_form_of(known: Any, rows: Any) -> Any:

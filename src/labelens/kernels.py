@@ -15,7 +15,6 @@ from sklearn.metrics.pairwise import (
     linear_kernel,
     pairwise_kernels,
     polynomial_kernel,
-    rbf_kernel,
 )
 from sklearn.utils.extmath import row_norms
 
@@ -61,7 +60,7 @@ class Kernel:
         """(n, d), (m, d) -> (n, m)."""
         match self.name:
             case "rbf":
-                return rbf_kernel(A, B, gamma=self.gamma)
+                return _rbf(A, B, self.gamma)
             case "laplacian":
                 return laplacian_kernel(A, B, gamma=self.gamma)
             case "matern":
@@ -82,6 +81,19 @@ class Kernel:
         if nu == 1.5:
             return (1 + distance) * decay
         return (1 + distance + distance**2 / 3) * decay
+
+
+def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:
+    """exp(-gamma |a - b|^2) in the dtype of the rows: one product, the rest in place."""
+    kernel = A @ B.T
+    kernel = kernel.toarray() if sparse.issparse(kernel) else kernel
+    kernel *= 2 * gamma
+    kernel -= gamma * row_norms(A, squared=True)[:, None]
+    kernel -= gamma * row_norms(B, squared=True)
+    np.minimum(kernel, 0, out=kernel)  # distances are not negative, whatever rounding says
+    if A is B:
+        np.fill_diagonal(kernel, 0)
+    return np.exp(kernel, out=kernel)
 
 
 def _distances(A: Any, B: Any) -> NDArray[Any]:
