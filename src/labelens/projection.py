@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from . import _parameters, dual
-from ._threads import in_order, one_blas_thread
+from ._threads import one_blas_thread
 from ._validation import (
     check_embedding,
     check_is_fitted,
@@ -24,16 +24,13 @@ from ._validation import (
     refuse_non_finite,
 )
 from ._warn import warn_user
+from .embedding import embed
 from .labels import Right, read_labels
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
-from .maps import Identity
 from .moments import Array
 from .recipe import Recipe, draw_recipe, summarize
 from .solution import Solved, solve, too_many_components
-
-# Rows of X that are multiplied at a time where nothing else is done to them.
-PRODUCT_ROWS = 8192
 
 
 class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -216,51 +213,14 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self, "moments_")
         rows = check_rows(self, X, reset=False, finite=self._kernelised)
-        solved, recipe = self._solve(), self._recipe
-        dtype = np.float32 if rows.dtype == np.float32 else np.float64
-        if recipe.phi is None:
-            assert recipe.kernel is not None
-            scaled = recipe.scaled(rows)
-            embedding = dual.embed(
-                recipe.kernel, self.moments_.rows, solved.projector, scaled, recipe.block
-            )
-            return _in_range(embedding - solved.centre[0], dtype)
-        plain = isinstance(recipe.phi, Identity) and recipe.scaling is None
-        if plain and rows.dtype == dtype and solved.cancels < 1e3 and not sparse.issparse(rows):
-            # One product, without a copy of X: centring afterwards costs three digits at most.
-            projector, centre = solved.projector.astype(dtype), sum(solved.centre)
-            embedding, block = np.empty((rows.shape[0], recipe.n_components), dtype), PRODUCT_ROWS
-
-            def embed_block(here: slice) -> None:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    np.matmul(rows[here], projector, out=embedding[here])
-                    embedding[here] -= centre
-
-        else:
-            embedding, block = np.empty((rows.shape[0], recipe.n_components)), recipe.block
-
-            def embed_block(here: slice) -> None:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    embedding[here] = self._embedded(rows[here], solved)
-
-        parts = (slice(a, a + block) for a in range(0, rows.shape[0], block))
-        for _ in in_order(embed_block, parts):
-            pass
+        embedding = embed(self._recipe, self.moments_, self._solve(), rows)
         if not np.isfinite(embedding).all():
             refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
-        return _in_range(embedding, dtype)
-
-    def _embedded(self, rows: Any, solved: Solved) -> Array:
-        """A block of rows, in float64 where the mean is large beside what is left of them."""
-        features = self._recipe.features(rows)
-        if isinstance(self._recipe.phi, Identity) and not sparse.issparse(features):
-            # Centred first: where |mean| >> std the other order loses digits.
-            return (features - solved.mean[0]) @ solved.projector - solved.centre[1]
-        # Centred after projecting: sparse rows stay sparse, features are of size 1.
-        projector = solved.projector
-        if features.dtype == np.float32 and not sparse.issparse(features):
-            projector = projector.astype(np.float32)
-        return features @ projector - sum(solved.centre)
+            raise ValueError(
+                f"The embedding of these rows overflows {embedding.dtype}: scale X down"
+                + (", or pass it as float64." if embedding.dtype == np.float32 else ".")
+            )
+        return embedding
 
     @available_if(lambda self: not self._kernelised)
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -404,13 +364,3 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _in_range(embedding: Array, dtype: Any) -> NDArray[Any]:
-    """Cast to the dtype promised, unless that makes infinities of numbers."""
-    if not np.abs(embedding).max(initial=0) <= np.finfo(dtype).max:
-        raise ValueError(
-            f"The embedding of these rows overflows {np.dtype(dtype)}: "
-            + ("pass X as float64, or scale it." if dtype == np.float32 else "scale X.")
-        )
-    return embedding.astype(dtype, copy=False)
