@@ -106,8 +106,9 @@ def ledoit_wolf(scatter: Scatter) -> float:
     Their beta is the mean over rows of |d d^T - S|^2, which is quartic / N - |S|^2.
     """
     covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
-    norm = float(np.sum(covariance**2))
-    distance = norm - np.trace(covariance) ** 2 / p
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(np.sum(covariance**2))
+        distance = norm - np.trace(covariance) ** 2 / p
     if not np.isfinite(scatter.quartic + norm):
         raise ValueError(
             "shrinkage='auto' needs fourth powers of X, and they overflow float64: scale X first "

@@ -50,8 +50,6 @@ class Moments:
                 mine = mine.numbered(np.arange(len(self.classes)), len(classes))
             if isinstance(theirs, ClassSums):
                 theirs = theirs.numbered(position, len(classes))
-        elif classes is None:
-            classes = other.classes
         return Moments(
             self.n_samples + other.n_samples,
             classes,
