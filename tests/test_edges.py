@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.pipeline import make_pipeline
@@ -677,3 +678,92 @@ def test_overflow_of_any_statistic_is_refused(data, parameters):
     model = SupervisedRandomProjection(2, random_state=0, **parameters).fit(X, y)
     with pytest.raises(ValueError, match="overflow float64"):
         model.partial_fit(X * 1e170, y)
+
+
+def test_merging_other_kernels_scales_and_names_is_refused(data):
+    X, y = data
+    exact = KernelSupervisedPCA(2, gamma=0.1, approximation="exact")
+    with pytest.raises(ValueError, match="feature maps differ"):
+        clone(exact).fit(X, y).merge(clone(exact).set_params(gamma=0.2).fit(X, y))
+    scaled = KernelSupervisedPCA(2, gamma=0.1, scale="minmax", random_state=0)
+    with pytest.raises(ValueError, match="scale was taken from different first batches"):
+        clone(scaled).fit(X, y).merge(clone(scaled).fit(X * 2, y))
+    frames = [pd.DataFrame(X, columns=list(names)) for names in ("abcd", "abce")]
+    with pytest.raises(ValueError, match="feature_names_in_"):
+        SupervisedPCA(2).fit(frames[0], y).merge(SupervisedPCA(2).fit(frames[1], y))
+    with pytest.raises(NotFittedError):
+        SupervisedPCA(2).fit(X, y).merge(SupervisedPCA(2))
+
+
+@pytest.mark.parametrize("approximation", [None, "exact"])
+def test_randomized_pca_weighs_rows_once(data, rng, approximation):
+    """Over seeds, the Gram matrix of the embedding is that of the weighted covariance."""
+    X, weight = data[0][:30], rng.integers(1, 5, 30).astype(float)
+    centred = X - np.average(X, axis=0, weights=weight)
+    covariance = np.cov(X, rowvar=False, bias=True, aweights=weight)
+    draws = []
+    for seed in range(600):
+        if approximation is None:
+            model = SupervisedRandomProjection(2, random_state=seed)
+        else:
+            model = KernelSupervisedRandomProjection(
+                2, kernel="linear", approximation="exact", random_state=seed
+            )
+        Z = model.fit(X, sample_weight=weight).transform(X)
+        draws.append(Z @ Z.T)
+    error = np.abs(np.mean(draws, axis=0) - centred @ covariance @ centred.T)
+    assert (error < 5 * np.std(draws, axis=0) / np.sqrt(600)).all()
+
+
+def test_exact_randomized_pca_in_batches(data):
+    X = data[0]
+    model = KernelSupervisedRandomProjection(2, gamma=0.1, approximation="exact", random_state=0)
+    parts = clone(model).partial_fit(X[:64]).partial_fit(X[64:])
+    start = clone(model).partial_fit(X[:64])
+    assert start._recipe.noise == parts._recipe.noise
+    vectors = parts._recipe.noise.vectors(0, 90, np.ones(90))
+    np.testing.assert_array_equal(parts.moments_.features, vectors)
+    assert parts.dual_coef_.shape == (2, 90)
+
+
+def test_weights_follow_their_labels(data, rng):
+    X, y, weight = data[0], data[1] + 0.5 * rng.random(90), rng.uniform(1, 9, 90)
+    hidden, labelled = y.copy(), np.arange(90) % 3 > 0
+    hidden[~labelled] = np.nan
+    model = SupervisedPCA(2, missing_label=np.nan)
+    found = clone(model).fit(X, hidden, sample_weight=weight)
+    truth = clone(model).fit(X[labelled], y[labelled], sample_weight=weight[labelled])
+    np.testing.assert_allclose(found.components_, truth.components_, atol=1e-12)
+
+
+def test_messages_count_and_point(data):
+    X, y = data[0].copy(), data[1]
+    weight = np.ones(90)
+    weight[3] = -1
+    with pytest.raises(ValueError, match="negative at row 3"):
+        SupervisedPCA(1).fit(X, y, sample_weight=weight)
+    weight[3] = np.inf
+    with pytest.raises(ValueError, match=r"infinity .* at row 3"):
+        SupervisedPCA(1).fit(X, y, sample_weight=weight)
+    X[5, 1] = X[7, 2] = X[8, 0] = np.nan
+    with pytest.raises(ValueError, match=r"NaN at row 5, column 1 \(and 2 more"):
+        SupervisedPCA(1).fit(X, y)
+    for gamma in (np.inf, 10**400):
+        with pytest.raises(ValueError, match="gamma must be a number"):
+            KernelSupervisedPCA(1, gamma=gamma).fit(data[0], y)
+
+
+def test_batch_size_may_change_and_float32_comes_back(data):
+    X, y = data[0].astype(np.float32), data[1]
+    model = SupervisedPCA(2).partial_fit(X, y).set_params(batch_size=64).partial_fit(X, y)
+    assert model.inverse_transform(model.transform(X)).dtype == np.float32
+
+
+@pytest.mark.parametrize("parameters", [dict(shrinkage=0.1), dict(target_weight=0.5), {}])
+def test_solvers_are_the_same_bits_for_any_number_of_threads(rng, parameters):
+    X, y = rng.normal(size=(700, 300)), rng.integers(0, 60, 700)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(SupervisedPCA(20, **parameters).fit(X, y).components_)
+    np.testing.assert_array_equal(*found)

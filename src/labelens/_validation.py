@@ -5,6 +5,7 @@ Everything that is refused is refused in a sentence that names the row, the colu
 
 from __future__ import annotations
 
+import sys
 from numbers import Integral, Real
 from typing import Any
 
@@ -53,7 +54,7 @@ def check_number(
         raise TypeError(f"{name} must be {wanted}, got {value!r}.")
     if not (low < value if open_low else low <= value) or not value <= high:
         raise ValueError(f"{name} must be {wanted}, got {value!r}.")
-    if not integer and not value <= np.finfo(float).max:
+    if not integer and not value <= sys.float_info.max:
         raise ValueError(f"{name} must be {wanted}, and finite, got {value!r}.")
     return int(value) if integer else float(value)
 
