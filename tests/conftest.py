@@ -37,6 +37,13 @@ def blobs(rng):
     return read_only(X, y)
 
 
+@pytest.fixture
+def data(rng):
+    """Three classes in four columns: X, y."""
+    y = np.arange(90) % 3
+    return rng.normal(size=(90, 4)) + np.eye(3, 4)[y] * [3, 2, 1, 0], y
+
+
 @pytest.fixture(scope="session")
 def mnist():
     """X_train, y_train, X_test, y_test; pixels in [0, 1], float32."""
