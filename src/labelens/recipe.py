@@ -7,8 +7,7 @@ recipe on any block of any data set gives moments that can be merged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,6 +62,12 @@ class Recipe:
     def label_columns(self) -> int:
         """How many columns of classes y has."""
         return len(getattr(self.psi, "kinds", ()))
+
+    @property
+    def class_sums_only(self) -> bool:
+        """Whether rows are taken as they are, and nothing is wanted but sums over classes."""
+        wanted = self.scatter or self.spread or self.noise is not None
+        return isinstance(self.phi, Identity) and self.scaling is None and not wanted
 
     def scaled(self, rows: Any) -> Any:
         return rows if self.scaling is None else self.scaling(rows)
@@ -173,32 +178,30 @@ def summarize(
 
     `right` holds the labelled rows only; the others count for C_xx and its kin.
     """
+    if right is not None and right.codes is not None and recipe.class_sums_only:
+        return _add_class_sums(before, rows, right, labelled, weight)
     n = rows.shape[0]
     place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
     seen = 0 if before is None else before.n_samples
-    # Sums over classes of the rows themselves need no blocks: columns can be shared out instead.
-    whole = isinstance(recipe.phi, Identity) and right is not None and right.codes is not None
-    whole = whole and recipe.scaling is None
 
     def reduce_block(start: int) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
             return moments_of(slice(start, min(start + recipe.block, n)))
 
     def moments_of(here: slice) -> Moments:
-        start = here.start
         features = recipe.features(rows[here])
         w = None if weight is None else weight[here]
         cross = sketch = None
-        if right is not None and not whole and place[here.stop] > place[start]:
-            mine = right.rows(slice(place[start], place[here.stop]))
+        if right is not None and place[here.stop] > place[here.start]:
+            mine = right.rows(slice(place[here.start], place[here.stop]))
             which = slice(None) if labelled[here].all() else labelled[here]
             cross = _cross(features[which], mine, None if w is None else w[which])
         if recipe.noise is not None:
-            noise = recipe.noise.vectors(seen + start, seen + here.stop, w)
+            noise = recipe.noise.vectors(seen + here.start, seen + here.stop, w)
             sketch = CrossMoment.of(features, noise, w)
         return Moments(
-            here.stop - start,
-            None if right is None or whole else right.classes,
+            here.stop - here.start,
+            None if right is None else right.classes,
             cross,
             Scatter.of(features, w) if recipe.scatter else None,
             sketch,
@@ -206,37 +209,33 @@ def summarize(
         )
 
     total, ours = before, False
-    with np.errstate(over="ignore", invalid="ignore"):
-        if whole and right is not None:
-            total, ours = _with_class_sums(before, rows, right, labelled, weight), True
-        if not whole or recipe.scatter or recipe.spread or recipe.noise is not None:
-            for part in in_order(reduce_block, range(0, n, recipe.block)):
-                total = part if total is None else total.merge(part, reuse=ours)
-                ours = True
-        else:
-            total = replace(total, n_samples=seen + n)  # type: ignore[type-var]
+    for part in in_order(reduce_block, range(0, n, recipe.block)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part if total is None else total.merge(part, reuse=ours)
+        ours = True
     assert total is not None
     return total
 
 
-def _with_class_sums(
+def _add_class_sums(
     before: Moments | None,
     rows: Any,
     right: Right,
     labelled: NDArray[np.bool_],
     weight: Array | None,
 ) -> Moments:
-    """The moments of the batches before, with the class sums of this one; nothing else counted."""
+    """The fast way for rows and classes: no blocks, columns are shared out among threads."""
     assert right.classes is not None and right.codes is not None
     which = np.flatnonzero(labelled)
-    if before is None or before.cross is None or before.classes is None:
-        sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)
-        return Moments(0, right.classes, sums)
-    classes, position = union_of_classes(before.classes, right.classes)
-    known = before.cross.numbered(np.arange(len(before.classes)), len(classes))  # type: ignore[union-attr]
-    sums = known.add(rows, position[right.codes], weight, which, reuse=known is not before.cross)
-    # Copies, since the blocks that follow may be merged in place.
-    return replace(deepcopy(replace(before, cross=None)), classes=classes, cross=sums)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if before is None:
+            sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)
+            return Moments(rows.shape[0], right.classes, sums)
+        assert before.classes is not None and isinstance(before.cross, ClassSums)
+        classes, position = union_of_classes(before.classes, right.classes)
+        known = before.cross.numbered(np.arange(len(before.classes)), len(classes))
+        sums = known.add(rows, position[right.codes], weight, which)
+        return Moments(before.n_samples + rows.shape[0], classes, sums)
 
 
 def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | ClassSums:
