@@ -43,6 +43,20 @@ def test_small_inputs_do_without_numba():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_compiled_without_a_folder_to_cache_in():
+    code = (
+        "import numba, numpy as np; from labelens import _jit, SupervisedPCA;"
+        "njit = numba.njit;"
+        "def refuse(*a, cache=False, **k):\n"
+        "    if cache: raise RuntimeError('cannot cache function: no locator available')\n"
+        "    return njit(*a, **k)\n"
+        "numba.njit = refuse\n"
+        "X = np.random.default_rng(0).normal(size=(50, 4)); y = np.arange(50) % 3\n"
+        "SupervisedPCA().fit(X, y).transform(X)"
+    ).replace(";def", "\ndef")
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_missing_library_names_the_pip_command():
     with pytest.raises(ModuleNotFoundError, match=r'pip install "labelens\[cli\]"'):
         require("no_such_library.inside", extra="cli")

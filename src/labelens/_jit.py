@@ -266,4 +266,8 @@ def _read_only(dtype: Any, dimensions: int) -> Any:
 def _compile(body: Any, *arguments: Any) -> Any:
     import numba
 
-    return numba.njit(numba.void(*arguments), nogil=True, cache=True)(body)
+    signature = numba.void(*arguments)
+    try:
+        return numba.njit(signature, nogil=True, cache=True)(body)
+    except RuntimeError:  # no folder that can be written to: compile anew in every process
+        return numba.njit(signature, nogil=True)(body)
