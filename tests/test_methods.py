@@ -366,11 +366,12 @@ def test_kernel_with_shrinkage_is_kernel_lda_on_features(blobs):
 def test_kernel_methods_scale_first(blobs, approximation, scale):
     X, y = blobs
     scaled = SCALERS[scale].fit_transform(X)
-    params = {"approximation": approximation, "random_state": 0}
-    fused = KernelSupervisedPCA(2, scale=scale, **params).fit(X, y)
-    plain = KernelSupervisedPCA(2, **params).fit(scaled, y)
-    assert fused.gamma_ == pytest.approx(plain.gamma_, rel=1e-12)
-    np.testing.assert_allclose(fused.transform(X), plain.transform(scaled), atol=1e-10)
+    for gamma in ("scale", "median"):
+        params = {"gamma": gamma, "approximation": approximation, "random_state": 0}
+        fused = KernelSupervisedPCA(2, scale=scale, **params).fit(X, y)
+        plain = KernelSupervisedPCA(2, **params).fit(scaled, y)
+        assert fused.gamma_ == pytest.approx(plain.gamma_, rel=1e-12)
+        np.testing.assert_allclose(fused.transform(X), plain.transform(scaled), atol=1e-10)
 
 
 def test_inverse_transform_is_least_squares(blobs):
@@ -447,6 +448,7 @@ def test_missing_labels_count_for_variance_only(blobs, marker):
     "model",
     [
         SupervisedPCA(2),
+        SupervisedPCA(2, scale="standard"),
         SupervisedPCA(2, target_weight=0.5, shrinkage="auto", scale="standard"),
         SupervisedRandomProjection(2, shrinkage=0.5, scale="minmax", random_state=0),
         KernelSupervisedPCA(2, scale="standard", random_state=0),
