@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _jit
-from .._threads import in_order
+from .._threads import in_order, one_blas_thread
 from .common import BLOCK_ROWS, Array, Rows
 from .cross import CrossMoment
-
-# Into how many slabs the columns are cut for the threads to share.
-SLABS = 2
 
 
 @dataclass(frozen=True)
@@ -131,15 +128,19 @@ def _add_class_sums(
     order, classes = which[order], codes[starts[:-1]]
     n, p = left.shape
     if left.flags.c_contiguous:
-        # Columns are shared out among the threads, so that each sum is made by one of them.
-        width = max(64, -(-p // SLABS))
 
-        def slab(first: int) -> None:
-            last = min(first + width, p)
+        def add_columns(first: int, last: int) -> None:
             _jit.class_sums(left, order, starts, classes, weights, origin, sums, first, last)
 
-        for _ in in_order(slab, range(0, p, width)):
-            pass
+        if n <= BLOCK_ROWS:
+            add_columns(0, p)
+            return
+        # Columns are shared out among the threads, so that each sum is made by one of them.
+        with one_blas_thread() as threads:
+            width = max(64, -(-p // threads))
+            slabs = range(0, p, width)
+            for _ in in_order(lambda first: add_columns(first, min(first + width, p)), slabs):
+                pass
         return
     # Other layouts a block at a time, its rows made contiguous: the same runs, the same bits.
     block_of_run = block[starts[:-1]]
