@@ -1,5 +1,7 @@
 """Statistics of blocks, merged, against one look at all rows in long double."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from conftest import read_only
 from labelens import _jit
-from labelens.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
+from labelens.moments import ClassSums, CrossMoment, Moments, Scatter, Spread, class_sums
 from labelens.solvers import ledoit_wolf
 from oracles import cross_covariance_long
 
@@ -56,7 +58,7 @@ def test_class_sums_merge_exactly(rng, offset):
     for _ in range(20):
         order = rng.permutation(500)
         parts = [ClassSums.of(X[order[p]], codes[order[p]], 5) for p in random_split(rng, 500, 9)]
-        assert relative_error(merge_tree(rng, parts).cross().covariance, true) < 1e-14
+        assert relative_error(merge_tree(rng, parts).covariance, true) < 1e-14
 
 
 def test_first_row_far_away_costs_no_digits(rng):
@@ -98,7 +100,7 @@ def test_sparse_rows_give_the_same_statistics(rng, kind):
     Y, codes, w = rng.normal(size=(200, 3)), rng.integers(0, 4, (200, 1)), rng.uniform(1, 2, 200)
     of = {
         "cross": lambda A: CrossMoment.of(A, Y, w).covariance,
-        "classes": lambda A: ClassSums.of(A, codes, 4, w).cross().covariance,
+        "classes": lambda A: ClassSums.of(A, codes, 4, w).covariance,
         "scatter": lambda A: np.r_[Scatter.of(A, w).covariance.ravel(), Scatter.of(A, w).quartic],
         "spread": lambda A: np.r_[Spread.of(A, w).variance, Spread.of(A, w).maximum],
     }[kind]
@@ -141,7 +143,7 @@ def test_classes_are_matched_by_label_not_by_position(rng):
     assert merged.classes == ("b", "a", "c")
     one_hot = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]])
     true = cross_covariance_long(X, one_hot)
-    np.testing.assert_allclose(merged.cross.cross().covariance, true.astype(float), atol=1e-15)
+    np.testing.assert_allclose(merged.cross.covariance, true.astype(float), atol=1e-15)
 
 
 @settings(max_examples=50, deadline=None)
@@ -167,21 +169,61 @@ def test_merge_is_associative_and_commutative(sizes, seed, exponent):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8, bool])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["dense", "fortran", "sparse"])
-def test_compiled_and_plain_class_sums_have_the_same_bits(rng, monkeypatch, kind, weighted, dtype):
+@pytest.mark.parametrize("c", [7, 60, 1000])  # long runs, some of both, short ones
+def test_compiled_and_plain_class_sums_have_the_same_bits(
+    rng, monkeypatch, c, kind, weighted, dtype
+):
     X = rng.integers(0, 3, (2500, 5)) + (rng.normal(size=(2500, 5)) if dtype is not bool else 0)
     X = X.astype(dtype)
     if kind != "dense":
         X = np.asfortranarray(X) if kind == "fortran" else sparse.csr_array(X)
-    codes, weight = rng.integers(0, 7, (2500, 1)), rng.uniform(1, 2, 2500) if weighted else None
+    codes = (c * rng.random((2500, 1)) ** 2).astype(int)
+    weight = rng.uniform(1, 2, 2500) if weighted else None
     which = np.flatnonzero(rng.random(2500) < 0.9)
     found = []
     for small in (True, False):
         monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
-        found.append(ClassSums.of(X, codes[which], 7, weight, which))
+        found.append(ClassSums.of(X, codes[which], c, weight, which))
     np.testing.assert_array_equal(found[0].sums, found[1].sums)
     np.testing.assert_array_equal(found[0].class_weight, found[1].class_weight)
     dense = X.toarray() if kind == "sparse" else X
     w = np.ones(2500) if weight is None else weight
-    one_hot = np.eye(7)[codes[which, 0]] * w[which, None]
+    one_hot = np.eye(c)[codes[which, 0]] * w[which, None]
     truth = one_hot.T @ (dense[which] - found[0].origin)
     np.testing.assert_allclose(found[0].sums, truth, atol=1e-10)
+
+
+@pytest.mark.parametrize("c", [2, 12, 300])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_class_sums_are_shared_out_without_changing_a_bit(rng, monkeypatch, kind, c):
+    """Any number of threads, whole classes or columns, one piece or many."""
+    X = rng.normal(size=(5000, 9)) * 10.0 ** rng.integers(-8, 8, 9)
+    X = X if kind == "dense" else sparse.csr_array(X)
+    codes = (c * rng.random((5000, 1)) ** 3).astype(int)  # the first class has most rows
+    whole = ClassSums.of(X, codes, c)
+    dense = X.toarray() if kind == "sparse" else X
+    true = cross_covariance_long(dense, np.eye(c)[codes[:, 0]])
+    assert relative_error(whole.covariance, true) < 1e-13
+    monkeypatch.setattr(class_sums, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(class_sums, "NARROWEST", 2)
+    for piece in (1, 1 << 28):
+        monkeypatch.setattr(class_sums, "PIECE_BYTES", piece)
+        for threads in (1, 2, 3, 16):
+            monkeypatch.setattr(class_sums, "one_blas_thread", lambda t=threads: nullcontext(t))
+            np.testing.assert_array_equal(ClassSums.of(X, codes, c).sums, whole.sums)
+
+
+def test_class_sums_are_the_cross_moment_with_one_hot_labels(rng):
+    X, codes = rng.normal(size=(300, 5)) + 7, rng.integers(0, 4, (300, 2)) + np.r_[0, 4]
+    weight, mixing = rng.uniform(0, 2, 300), rng.normal(size=(8, 3))
+    ours = ClassSums.of(X, codes, 8, weight)
+    true = CrossMoment.of(X, np.eye(8)[codes].sum(axis=1), weight)
+    factor = rng.uniform(1, 2, 5)
+    for found, wanted in ((ours, true), (ours.rescaled(factor), true.rescaled(factor))):
+        np.testing.assert_allclose(found.covariance, wanted.covariance, atol=1e-14)
+        np.testing.assert_allclose(found.times(mixing), wanted.covariance @ mixing, atol=1e-13)
+        np.testing.assert_allclose(wanted.times(mixing), wanted.covariance @ mixing, atol=1e-13)
+        np.testing.assert_allclose(sum(found.mean), sum(wanted.mean), rtol=1e-14)
+        np.testing.assert_allclose(
+            found.offset_right, wanted.origin_right + wanted.offset_right, rtol=1e-14
+        )

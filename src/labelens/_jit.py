@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def class_sums(
     rows: Any,
     order: NDArray[np.int64],
     starts: NDArray[np.int64],
+    long: NDArray[np.bool_],
     classes: NDArray[np.int64],
     weight: NDArray[np.float64],
     origin: NDArray[np.float64],
@@ -35,20 +37,20 @@ def class_sums(
 ) -> None:
     """Add w_i (rows_i - origin) to the sums of its class, (n, p) into (c, p), columns first:last.
 
-    Run r is the rows order[starts[r] : starts[r + 1]], all of class classes[r]. A run is added up
-    by itself, four rows at a time, and then to its class: the accumulator stays in L1 however many
-    classes there are, and the error grows with the square root of the number of runs. An empty
-    `weight` means that all rows weigh one.
+    Run r is the rows order[starts[r] : starts[r + 1]], and classes[k] the class of row order[k].
+    A long run is added up by itself and then to its class, so that the error grows with the square
+    root of the number of runs; the rows of others go to their class one after the other. Several
+    rows are read at a time. An empty `weight` means that all rows weigh one.
     """
     if _small(rows.size):
         some = slice(first, last)
-        arguments = (order, starts, classes, weight, origin[some], sums[:, some])
+        arguments = (order, starts, long, classes, weight, origin[some], sums[:, some])
         _class_sums_slowly(rows[:, some], *arguments)
         return
     if rows.dtype == bool:
         rows = rows.view(np.uint8)
     compiled = _compiled_class_sums(rows.dtype)
-    compiled(rows, order, starts, classes, weight, origin, sums, first, last)
+    compiled(rows, order, starts, long, classes, weight, origin, sums, first, last)
 
 
 def sparse_class_sums(
@@ -100,70 +102,72 @@ def hadamard_chain(
 
 
 def _class_sums_slowly(
-    rows: Any, order: Any, starts: Any, classes: Any, weight: Any, origin: Any, sums: Any
+    rows: Any, order: Any, starts: Any, long: Any, classes: Any, weight: Any, origin: Any, sums: Any
 ) -> None:
-    for run, label in enumerate(classes):
-        which = order[starts[run] : starts[run + 1]]
-        about = rows[which] - origin
+    for run, (a, b) in enumerate(pairwise(starts)):
+        about = rows[order[a:b]] - origin
         if weight.size:
-            parts = list(about * weight[which, None])
-        else:
-            fours = len(which) // 4 * 4
-            parts = list(
-                (about[0:fours:4] + about[1:fours:4]) + (about[2:fours:4] + about[3:fours:4])
-            )
-            parts += list(about[fours:])
-        total = parts[0]
-        for part in parts[1:]:
-            total += part
-        sums[label] += total
+            about *= weight[order[a:b], None]
+        total = sums[classes[a]]
+        if not long[run]:
+            for row in about:
+                total += row
+            continue
+        tail = b - a if weight.size else (b - a) % 8
+        head = about[: b - a - tail]
+        pairs = head[0::2] + head[1::2]
+        fours = pairs[0::2] + pairs[1::2]
+        apart = np.zeros(len(origin))
+        for part in (*(fours[0::2] + fours[1::2]), *about[b - a - tail :]):
+            apart += part
+        total += apart
 
 
-def _class_sums_body(rows, order, starts, classes, weight, origin, sums, first, last):  # type: ignore[no-untyped-def]
+def _class_sums_body(rows, order, starts, long, classes, weight, origin, sums, first, last):  # type: ignore[no-untyped-def]
     p = last - first
     run = np.empty(p)
     about = origin[first:last]
-    for r in range(len(classes)):
+    for r in range(len(long)):
         a, b = starts[r], starts[r + 1]
-        empty = True
+        total = sums[classes[a], first:last]
+        if long[r]:
+            run[:] = 0.0
+            into = run
+        else:
+            into = total
         if len(weight):
-            while a < b:
-                i = order[a]
-                x0, w = rows[i, first:last], weight[i]
-                if empty:
-                    for j in range(p):
-                        run[j] = (x0[j] - about[j]) * w
-                else:
-                    for j in range(p):
-                        run[j] += (x0[j] - about[j]) * w
-                empty = False
-                a += 1
-        while b - a >= 4:
+            for k in range(a, b):
+                x0, w = rows[order[k], first:last], weight[order[k]]
+                for j in range(p):
+                    into[j] += (x0[j] - about[j]) * w
+            a = b
+        while long[r] and b - a >= 8:
             x0, x1 = rows[order[a], first:last], rows[order[a + 1], first:last]
             x2, x3 = rows[order[a + 2], first:last], rows[order[a + 3], first:last]
-            if empty:
-                for j in range(p):
-                    o = about[j]
-                    run[j] = ((x0[j] - o) + (x1[j] - o)) + ((x2[j] - o) + (x3[j] - o))
-            else:
-                for j in range(p):
-                    o = about[j]
-                    run[j] += ((x0[j] - o) + (x1[j] - o)) + ((x2[j] - o) + (x3[j] - o))
-            empty = False
+            x4, x5 = rows[order[a + 4], first:last], rows[order[a + 5], first:last]
+            x6, x7 = rows[order[a + 6], first:last], rows[order[a + 7], first:last]
+            for j in range(p):
+                o = about[j]
+                run[j] += (((x0[j] - o) + (x1[j] - o)) + ((x2[j] - o) + (x3[j] - o))) + (
+                    ((x4[j] - o) + (x5[j] - o)) + ((x6[j] - o) + (x7[j] - o))
+                )
+            a += 8
+        while not long[r] and b - a >= 4:
+            x0, x1 = rows[order[a], first:last], rows[order[a + 1], first:last]
+            x2, x3 = rows[order[a + 2], first:last], rows[order[a + 3], first:last]
+            for j in range(p):
+                o = about[j]
+                start = (total[j] + (x0[j] - o)) + (x1[j] - o)
+                total[j] = (start + (x2[j] - o)) + (x3[j] - o)
             a += 4
         while a < b:
             x0 = rows[order[a], first:last]
-            if empty:
-                for j in range(p):
-                    run[j] = x0[j] - about[j]
-            else:
-                for j in range(p):
-                    run[j] += x0[j] - about[j]
-            empty = False
+            for j in range(p):
+                into[j] += x0[j] - about[j]
             a += 1
-        total = sums[classes[r], first:last]
-        for j in range(p):
-            total[j] += run[j]
+        if long[r]:
+            for j in range(p):
+                total[j] += run[j]
 
 
 def _sparse_class_sums_body(data, indices, indptr, order, codes, weight, sums):  # type: ignore[no-untyped-def]
@@ -238,12 +242,13 @@ def _compiled_hadamard_chain(dtype: Any) -> Any:
 
 @cache
 def _compiled_class_sums(dtype: Any) -> Any:
-    from numba import float64, from_dtype, int64, types
+    from numba import boolean, float64, from_dtype, int64, types
 
     # Declared read-only, so that one compiled version serves all callers.
     rows, numbers = _read_only(from_dtype(dtype), 2), _read_only(int64, 1)
     reals, sums = _read_only(float64, 1), types.Array(float64, 2, "C")
-    arguments = (rows, numbers, numbers, numbers, reals, reals, sums, int64, int64)
+    flags = _read_only(boolean, 1)
+    arguments = (rows, numbers, numbers, flags, numbers, reals, reals, sums, int64, int64)
     return _compile(_class_sums_body, *arguments)
 
 

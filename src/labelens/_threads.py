@@ -7,7 +7,7 @@ GEMM changes bits with the thread count; results come back in the order of the b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
@@ -94,3 +94,16 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Itera
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+
+
+def side_by_side(function: Callable[[Item], Any], items: Sequence[Item], threads: int) -> None:
+    """Call the function for every item, the first one on this thread."""
+    if threads == 1 or len(items) == 1:
+        for item in items:
+            function(item)
+        return
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(function, item) for item in items[1:]]
+        function(items[0])
+        for other in others:
+            other.result()

@@ -14,7 +14,7 @@ from ._threads import in_order
 from .maps import Identity
 from .moments import Array
 from .recipe import Recipe
-from .solution import Solved
+from .solution import Solved, SolvedDual
 
 # Rows that are multiplied at a time where nothing else is done to them.
 PRODUCT_ROWS = 8192
@@ -22,14 +22,13 @@ PRODUCT_ROWS = 8192
 SAFE_TO_CANCEL = 1e3
 
 
-def embed(recipe: Recipe, moments: Any, solved: Solved, rows: Any) -> NDArray[Any]:
+def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) -> NDArray[Any]:
     """(n, d) -> (n, k), float32 for float32 rows; not finite where rows are not, or overflow."""
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
-    if recipe.phi is None:
+    if isinstance(solved, SolvedDual):
         assert recipe.kernel is not None
-        scaled = recipe.scaled(rows)
-        embedding = dual.embed(recipe.kernel, moments.rows, solved.projector, scaled, recipe.block)
-        return _cast(embedding - solved.centre[0], dtype)
+        known, scaled = (moments.rows, solved.coefficients), recipe.scaled(rows)
+        return _cast(dual.embed(recipe.kernel, *known, scaled, recipe.block) - solved.centre, dtype)
     k, plain = recipe.n_components, isinstance(recipe.phi, Identity) and recipe.scaling is None
     plain = plain and rows.dtype == dtype and not sparse.issparse(rows)
     if plain and solved.cancels < SAFE_TO_CANCEL:

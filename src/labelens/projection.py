@@ -30,7 +30,7 @@ from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
 from .moments import Array
 from .recipe import Recipe, draw_recipe, summarize
-from .solution import Solved, solve, too_many_components
+from .solution import Solved, SolvedDual, solve, too_many_components
 
 
 class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -42,7 +42,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     # What fitting leaves behind.
     moments_: Any  # Moments; with the exact kernel KernelRows
     _recipe: Recipe
-    _solved: Solved | None  # None until the components are needed
+    _solved: Solved | SolvedDual | None  # None until the components are needed
 
     # Fitting -------------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             n, rows, weight[labelled], right.classes, right.codes, right.features
         )
 
-    def _solve(self) -> Solved:
+    def _solve(self) -> Any:
         """The solution for the moments as they are, computed once."""
         check_is_fitted(self, "moments_")
         if self._solved is None:
@@ -266,7 +266,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self, "moments_")
         if self._recipe.phi is not None:
             raise AttributeError("Only approximation='exact' has dual_coef_.")
-        return self._solve().projector.T
+        return self._solve().coefficients.T
 
     @property
     def singular_values_(self) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,44 @@ from .scaling import Scaling
 
 @dataclass(frozen=True)
 class Solved:
+    """Components over the features of a map, and what `transform` needs beside them."""
+
     solution: solvers.Solution
-    projector: Array  # (p, k); for the exact kernel the (n, k) coefficients of the training rows
-    mean: tuple[Array, Array]  # (p,) origin and offset of the features; empty for the exact kernel
-    centre: tuple[Array, Array]  # (k,) the same, projected
+    mean: tuple[Array, Array]  # (p,) origin and offset of the features
     scaling: Scaling | None  # the scaling that was fused into the moments
     shrinkage: float
-    cancels: float  # how many times larger than the embedding the mean that leaves it may be
+    one_hot: bool  # whether labels are classes
+
+    @cached_property
+    def projector(self) -> Array:
+        """(p, k)"""
+        projector = np.ascontiguousarray(self.solution.components.T)
+        return projector if self.scaling is None else projector * self.scaling.factor[:, None]
+
+    @cached_property
+    def centre(self) -> tuple[Array, Array]:
+        """(k,) the mean, projected."""
+        return self.mean[0] @ self.projector, self.mean[1] @ self.projector
+
+    @cached_property
+    def cancels(self) -> float:
+        """How many times larger than the embedding the mean that leaves it may be."""
+        if not self.one_hot or self.solution.cross is None:
+            return np.inf
+        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x.
+        spread = np.linalg.norm(self.solution.components @ self.solution.cross.covariance, axis=1)
+        sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
+        return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
+
+
+@dataclass(frozen=True)
+class SolvedDual:
+    """The same for the exact kernel, whose features are never written out."""
+
+    solution: solvers.Solution
+    coefficients: Array  # (n, k) of the training rows
+    centre: Array  # (k,)
+    shrinkage: float = 1.0
 
 
 def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
@@ -39,7 +71,7 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
     return tuple(moments.classes[i] for i in in_order(list(moments.classes)))
 
 
-def solve(recipe: Recipe, moments: Any) -> Solved:
+def solve(recipe: Recipe, moments: Any) -> Solved | SolvedDual:
     """The solution for the moments as they are; NotFittedError while they cannot have one."""
     if moments.n_samples == 1:
         raise NotFittedError(
@@ -49,8 +81,9 @@ def solve(recipe: Recipe, moments: Any) -> Solved:
     classes = sorted_classes(recipe, moments)
     # The one-hot columns of C_xy sum to zero, one sum for each column of classes.
     rank_limit = None if classes is None else len(classes) - recipe.label_columns
-    run = _solve_dual if isinstance(moments, dual.KernelRows) else _solve_moments
-    return run(recipe, moments, classes, rank_limit)
+    if isinstance(moments, dual.KernelRows):
+        return _solve_dual(recipe, moments, classes, rank_limit)
+    return _solve_moments(recipe, moments, classes, rank_limit)
 
 
 def _solve_moments(
@@ -67,7 +100,7 @@ def _solve_moments(
         assert classes is not None and moments.classes is not None
         number = {label: i for i, label in enumerate(classes)}
         position = np.array([number[label] for label in moments.classes])
-        cross = cross.numbered(position, len(classes)).cross()
+        cross = cross.numbered(position, len(classes))
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
     whole = scatter or spread or cross
     mean = whole.mean
@@ -88,22 +121,12 @@ def _solve_moments(
         mixing = None
         if target_weight > 0:
             assert recipe.psi is not None
-            mixing = recipe.psi.mixing(classes, cross.comoment.shape[1], k)
+            mixing = recipe.psi.mixing(classes, len(cross.offset_right), k)
         trace = 0.0 if spread is None else float(spread.variance.sum())
         solution = solvers.direct(
             cross, mixing, sketch, trace, scatter, target_weight, shrinkage, rank_limit
         )
-    projector = np.ascontiguousarray(solution.components.T)
-    if scaling is not None:
-        projector *= scaling.factor[:, None]
-    centre = (mean[0] @ projector, mean[1] @ projector)
-    cancels = np.inf
-    if recipe.label_columns and cross is not None:
-        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x.
-        spread_of = np.linalg.norm(cross.covariance.T @ solution.components.T, axis=0)
-        sizes = np.abs(mean[0]) @ np.abs(projector)
-        cancels = float(np.max(sizes / np.maximum(spread_of, 1e-300), where=sizes > 0, initial=0))
-    return Solved(solution, projector, mean, centre, scaling, shrinkage, cancels)
+    return Solved(solution, mean, scaling, shrinkage, recipe.label_columns > 0)
 
 
 def _solve_dual(
@@ -111,7 +134,7 @@ def _solve_dual(
     kept: dual.KernelRows,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
-) -> Solved:
+) -> SolvedDual:
     assert recipe.kernel is not None
     codes = kept.codes
     if codes is not None and classes is not None:
@@ -130,12 +153,9 @@ def _solve_dual(
         mixing = np.eye(k) if psi is None else psi.mixing(classes, right.shape[1], k)
         solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, 1.0, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
-            nothing = np.full(k, np.nan)
-            solution = replace(solution, dependence=nothing, dependence_ratio=nothing)
+            solution = replace(solution, cross=None)
     coefficients = moment.lift @ solution.components.T
-    centre = (solution.components @ moment.centre, np.zeros(k))
-    nowhere = (np.empty(0), np.empty(0))
-    return Solved(solution, coefficients, nowhere, centre, None, 1.0, np.inf)
+    return SolvedDual(solution, coefficients, solution.components @ moment.centre)
 
 
 def too_many_components(recipe: Recipe, moments: Any, rank: int) -> str:

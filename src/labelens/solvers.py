@@ -15,29 +15,81 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
 
 from ._signs import with_signs
-from .moments import Array, CrossMoment, Scatter
+from .moments import Array, ClassSums, CrossMoment, Scatter
 
 EPS = np.finfo(np.float64).eps
 
 
+Cross = CrossMoment | ClassSums
+
+
 @dataclass(frozen=True)
 class Solution:
-    """k components in the space of p features; those past `rank` are zero."""
+    """k components in the space of p features; those past `rank` are zero, or say nothing new."""
 
     components: Array  # (k, p)
-    singular_values: Array  # (k,)
-    dependence: Array  # (k,)  HSIC that each component adds to those before it
-    dependence_ratio: Array  # (k,)  the same over the HSIC of all features
     rank: int
+    cross: Cross | None
+    scatter: Scatter | None
+    values: Array | None = None  # (rank,)  singular values, where solving has made them
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """(k,)"""
+        values = self.values
+        if values is None:
+            values = _left_singular(self.components.T)[1]
+        padded = np.zeros(len(self.components))
+        padded[: self.rank] = values[: self.rank]
+        return padded
+
+    @property
+    def dependence(self) -> Array:
+        """(k,)  HSIC that each component adds to those before it.
+
+        As in equation (1): |C_xy|^2 N^2 / (N - 1)^2, and for L = I tr(C_xx) N / (N - 1)^2.
+        """
+        captured, _ = self._captured
+        if self.cross is not None:
+            n = self.cross.weight
+            return captured * ((n / (n - 1)) ** 2 if n >= 2 else 1.0)  # weights sum to anything
+        n = np.nan if self.scatter is None else self.scatter.weight
+        return captured * (n / (n - 1) ** 2 if n >= 2 else 1.0)
+
+    @property
+    def dependence_ratio(self) -> Array:
+        """(k,)  the same over the HSIC of all features."""
+        captured, total = self._captured
+        return captured / _or_one(total)
+
+    @cached_property
+    def _captured(self) -> tuple[Array, float]:
+        """What each component adds to |C_xy|^2, or to tr(C_xx), and all there is.
+
+        Components need not be orthogonal, so each is credited with what its part orthogonal to
+        those before it captures; the sum is then what their span captures, whatever the basis.
+        """
+        captured = np.zeros(len(self.components))
+        basis = np.linalg.qr(self.components.T)[0].T[: self.rank]
+        if self.cross is not None:
+            covariance = self.cross.covariance
+            captured[: len(basis)] = np.sum((basis @ covariance) ** 2, axis=1)
+            return captured, float(np.sum(covariance**2))
+        if self.scatter is not None:
+            covariance = self.scatter.covariance
+            captured[: len(basis)] = np.einsum("ij,ij->i", basis @ covariance, basis)
+            return captured, float(np.trace(covariance))
+        return captured + np.nan, np.nan  # randomized PCA keeps no C_xx to measure against
 
 
 def spectral(
-    cross: CrossMoment | None,
+    cross: Cross | None,
     scatter: Scatter | None,
     k: int,
     target_weight: float,
@@ -67,11 +119,11 @@ def spectral(
     vectors = vectors[:, :rank] if white is None else white.out(vectors[:, :rank])
     components = np.zeros((k, vectors.shape[0]))
     components[:rank] = with_signs(vectors).T
-    return _solution(components, values[:rank], cross, scatter)
+    return Solution(components, rank, cross, scatter, values[:rank])
 
 
 def direct(
-    cross: CrossMoment | None,
+    cross: Cross | None,
     mixing: Array | None,
     sketch: CrossMoment | None,
     trace: float,
@@ -81,13 +133,19 @@ def direct(
     rank_limit: int | None = None,
 ) -> Solution:
     """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition."""
-    supervised = None if mixing is None else _beyond_rounding(cross) @ mixing
+    supervised = None
+    if mixing is not None:
+        assert cross is not None
+        supervised = cross.times(mixing)
+        if np.linalg.norm(supervised) <= _rounding(cross) * np.linalg.norm(mixing, 2):
+            supervised = np.zeros_like(supervised)
     # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
     unsupervised = None if sketch is None else sketch.comoment / np.sqrt(sketch.weight)
     if unsupervised is not None:
         rank_limit = None
     if supervised is not None and unsupervised is not None:
-        norm = linalg.norm(cross.covariance)  # type: ignore[union-attr]
+        assert cross is not None
+        norm = float(np.linalg.norm(cross.covariance))
         directions = np.sqrt(1 - target_weight) * unsupervised / np.sqrt(_or_one(trace))
         directions += np.sqrt(target_weight) * supervised / _or_one(norm)
     else:
@@ -95,9 +153,7 @@ def direct(
     if shrinkage < 1:
         white = _Whitening(_constraint(scatter, shrinkage))
         directions = white.out(white.into(directions))
-    values = _left_singular(directions)[1][:rank_limit]
-    values = values[: _rank(values, directions.shape)]
-    return _solution(np.ascontiguousarray(directions.T), values, cross, scatter)
+    return Solution(directions.T, _rank_of(directions, rank_limit), cross, scatter)
 
 
 def ledoit_wolf(scatter: Scatter) -> float:
@@ -120,7 +176,7 @@ def ledoit_wolf(scatter: Scatter) -> float:
     return float(np.clip(error / distance, 0.0, 1.0))
 
 
-def _objective(cross: CrossMoment | None, scatter: Scatter | None, t: float) -> Array:
+def _objective(cross: Cross | None, scatter: Scatter | None, t: float) -> Array:
     """A(t), (p, p)."""
     assert scatter is not None
     spread = scatter.covariance
@@ -171,12 +227,18 @@ class _Whitening:
         return self.unit * linalg.solve_triangular(self.root, columns, lower=True, trans="T")
 
 
-def _beyond_rounding(cross: CrossMoment | None) -> Array:
-    """C_xy, or zero where it is no more than the rounding of the means that cancel in it."""
+def _beyond_rounding(cross: Cross | None) -> Array:
+    """C_xy, or zero where it is no more than rounding."""
     assert cross is not None
     covariance = cross.covariance
-    rounding = 16 * EPS * linalg.norm(cross.offset_left) * linalg.norm(cross.offset_right)
-    return covariance if linalg.norm(covariance) > rounding else np.zeros_like(covariance)
+    return (
+        covariance if np.linalg.norm(covariance) > _rounding(cross) else np.zeros_like(covariance)
+    )
+
+
+def _rounding(cross: Cross) -> float:
+    """The norm that C_xy has from the rounding of the means that cancel in it."""
+    return float(16 * EPS * np.linalg.norm(cross.offset_left) * np.linalg.norm(cross.offset_right))
 
 
 def _left_singular(matrix: Array) -> tuple[Array, Array]:
@@ -191,34 +253,17 @@ def _rank(values: Array, shape: tuple[int, ...]) -> int:
     return int((values > values[:1] * max(shape) * EPS).sum()) if values[:1].any() else 0
 
 
-def _solution(
-    components: Array, values: Array, cross: CrossMoment | None, scatter: Scatter | None
-) -> Solution:
-    """HSIC as in equation (1): |C_xy|^2 N^2 / (N - 1)^2, and for L = I tr(C_xx) N / (N - 1)^2.
-
-    Components need not be orthogonal, so each is credited with what its part orthogonal to those
-    before it captures; the sum is then what their span captures, whatever the basis.
-    """
-    k = len(components)
-    basis = np.linalg.qr(components.T)[0].T
-    captured = np.zeros(k)
-    if cross is not None:
-        covariance = cross.covariance
-        captured[: len(basis)] = np.sum((basis @ covariance) ** 2, axis=1)
-        total, n = float(np.sum(covariance**2)), cross.weight
-        factor = (n / (n - 1)) ** 2 if n >= 2 else 1.0  # weights may sum to anything
-    elif scatter is not None:
-        covariance = scatter.covariance
-        captured[: len(basis)] = np.einsum("ij,ij->i", basis @ covariance, basis)
-        total, n = float(np.trace(covariance)), scatter.weight
-        factor = n / (n - 1) ** 2 if n >= 2 else 1.0
-    else:  # randomized PCA keeps no C_xx to measure against
-        captured[:] = total = factor = np.nan
-    rank = len(values)
-    captured[rank:] = 0 if cross is not None or scatter is not None else np.nan
-    padded = np.zeros(k)
-    padded[:rank] = values[:k]
-    return Solution(components, padded, captured * factor, captured / _or_one(total), rank)
+def _rank_of(columns: Array, limit: int | None) -> int:
+    """The rank of (p, k) columns that is known to be `limit` at most."""
+    p, k = columns.shape
+    limit = min(p, k if limit is None else limit, k)
+    # Some of the rows tell of most columns that they are independent, at a fraction of the cost.
+    some = columns[:: max(1, p // (64 * k))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        size, squares = np.linalg.norm(columns) ** 2, some.T @ some
+    if limit and 1e-200 < size < 1e200 and linalg.eigvalsh(squares)[-limit] > 1e-8 * size:
+        return limit
+    return _rank(_left_singular(columns)[1][:limit], columns.shape)
 
 
 def _or_one(value: float) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,9 +13,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _jit
-from .._threads import in_order, one_blas_thread
+from .._threads import one_blas_thread, side_by_side
 from .common import BLOCK_ROWS, Array, Rows
-from .cross import CrossMoment
+
+PIECE_BYTES = 1 << 28
+# Rows of one class in one block from which on they are added up before they join the rest.
+LONG_RUN = 16
+# Numbers to add up below which starting threads takes longer.
+WORTH_A_THREAD = 1 << 19
+# How much larger than the mean the largest share of rows may be.
+UNEVEN = 1.1
+# Columns below which a share reads too little of each row.
+NARROWEST = 64
 
 
 @dataclass(frozen=True)
@@ -97,61 +109,118 @@ class ClassSums:
         class_weight[position], sums[position] = self.class_weight, self.sums
         return replace(self, class_weight=class_weight, sums=sums)
 
-    def cross(self) -> CrossMoment:
-        """As the cross-moment with the one-hot matrix, (p, c)."""
-        weight, total = self.weight, self.sums.sum(axis=0) / self.columns
-        frequency = self.class_weight / weight
-        return CrossMoment(
-            weight,
-            self.origin,
-            total / weight,
-            np.zeros_like(frequency),
-            frequency,
-            np.ascontiguousarray((self.sums - np.outer(frequency, total)).T),
-        )
+    def rescaled(self, factor: Array) -> ClassSums:
+        """The moment of left * factor."""
+        return replace(self, origin=self.origin * factor, sums=self.sums * factor)
+
+    # As the cross-moment of rows with the one-hot matrix (see `CrossMoment`).
+
+    @cached_property
+    def offset_left(self) -> Array:
+        return self.sums.sum(axis=0) / (self.columns * self.weight)
+
+    @property
+    def offset_right(self) -> Array:
+        return self.class_weight / self.weight
+
+    @property
+    def mean(self) -> tuple[Array, Array]:
+        return self.origin, self.offset_left
+
+    @property
+    def covariance(self) -> Array:
+        return (self.sums / self.weight - np.outer(self.offset_right, self.offset_left)).T
+
+    def times(self, mixing: Array) -> Array:
+        # sums - outer(frequency, total) is never written out: `mixing` is centred instead.
+        centred = mixing - self.offset_right @ mixing / self.columns
+        return (centred.T / self.weight @ self.sums).T
 
 
 def _add_class_sums(
     left: Rows, codes: Any, which: Any, weight: Array | None, origin: Array, sums: Array
 ) -> None:
+    """Add the rows `which` of `left` to the sums of their classes.
+
+    Rows are read class by class, so that the sums at work stay in L1 however many classes there
+    are. Every sum is made by one thread, in the order of the rows.
+    """
     weights = np.empty(0) if weight is None else weight
     if sparse.issparse(left):
-        _jit.sparse_class_sums(left, which, codes, weights, sums)
+        order = _stable_order(codes, len(sums))
+        classes, order = codes[order], which[order]
+        _share_out(
+            lambda a, b, *_: _jit.sparse_class_sums(left, order[a:b], classes[a:b], weights, sums),
+            classes,
+            1,
+            left.nnz,
+        )
         return
-    # Runs of one class within one block, their rows in order.
-    block = which // BLOCK_ROWS
-    order = _stable_order(codes, len(sums))
-    order = order[_stable_order(block[order], int(block[-1]) + 1)]
-    codes, block = codes[order], block[order]
-    new = (codes[1:] != codes[:-1]) | (block[1:] != block[:-1])
-    starts = np.concatenate([[0], np.flatnonzero(new) + 1, [len(order)]])
-    order, classes = which[order], codes[starts[:-1]]
-    n, p = left.shape
+    # A piece has to stay in memory while it is read out of order, also of a larger file; other
+    # layouts than C are copied a block at a time.
+    size = BLOCK_ROWS
     if left.flags.c_contiguous:
+        size *= max(1, PIECE_BYTES // max(1, left[:BLOCK_ROWS].nbytes))
+    for start in range(0, left.shape[0], size):
+        here = slice(*np.searchsorted(which, [start, start + size]))
+        rows = np.ascontiguousarray(left[start : start + size])
+        w = weights[start : start + size]
+        _add_piece(rows, codes[here], which[here] - start, w, origin, sums)
 
-        def add_columns(first: int, last: int) -> None:
-            _jit.class_sums(left, order, starts, classes, weights, origin, sums, first, last)
 
-        if n <= BLOCK_ROWS:
-            add_columns(0, p)
-            return
-        # Columns are shared out among the threads, so that each sum is made by one of them.
-        with one_blas_thread() as threads:
-            width = max(64, -(-p // threads))
-            slabs = range(0, p, width)
-            for _ in in_order(lambda first: add_columns(first, min(first + width, p)), slabs):
-                pass
+def _add_piece(
+    rows: Any, codes: Any, which: Any, weight: Array, origin: Array, sums: Array
+) -> None:
+    order = _stable_order(codes, len(sums))
+    classes, order = codes[order], which[order]
+    starts, long = _runs(order // BLOCK_ROWS, classes)
+
+    def add(a: int, b: int, first: int, last: int) -> None:
+        some = slice(*np.searchsorted(starts, [a, b]))
+        runs = starts[some.start : some.stop + 1], long[some]
+        _jit.class_sums(rows, order, *runs, classes, weight, origin, sums, first, last)
+
+    _share_out(add, classes, rows.shape[1], rows.size)
+
+
+def _runs(
+    blocks: NDArray[np.intp], classes: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where runs start (and the last one ends), and which are long enough to be added up apart.
+
+    A run is the rows of one class within one block of the grid; neighbours of the same class that
+    are short are joined.
+    """
+    other = classes[1:] != classes[:-1]
+    starts = np.concatenate([[0], np.flatnonzero(other | (blocks[1:] != blocks[:-1])) + 1])
+    long = np.diff(starts, append=len(classes)) >= LONG_RUN
+    apart = np.concatenate([[True], long[1:] | long[:-1] | other[starts[1:] - 1]])
+    return np.append(starts[apart], len(classes)), long[apart]
+
+
+def _share_out(
+    add: Callable[[int, int, int, int], None], classes: NDArray[np.intp], p: int, work: int
+) -> None:
+    """Call add(first row, last row, first column, last column), on all threads if it pays.
+
+    A thread gets whole classes where they can be dealt out evenly, because that reads whole rows;
+    otherwise, and for what threads are left, columns are shared out too.
+    """
+    n = len(classes)
+    if work < WORTH_A_THREAD:
+        add(0, n, 0, p)
         return
-    # Other layouts a block at a time, its rows made contiguous: the same runs, the same bits.
-    block_of_run = block[starts[:-1]]
-    for number in range(-(-n // BLOCK_ROWS)):
-        a, b = np.searchsorted(block_of_run, [number, number + 1])
-        here = slice(number * BLOCK_ROWS, (number + 1) * BLOCK_ROWS)
-        local = order[starts[a] : starts[b]] - here.start
-        w = weights[here] if weights.size else weights
-        rows = np.ascontiguousarray(left[here])
-        runs = (local, starts[a : b + 1] - starts[a], classes[a:b])
-        _jit.class_sums(rows, *runs, w, origin, sums, 0, p)
+    with one_blas_thread() as threads:
+        edges = np.concatenate([[0], np.flatnonzero(classes[1:] != classes[:-1]) + 1, [n]])
+        for parts in range(threads, 0, -1):
+            wanted = np.arange(parts + 1) * n / parts
+            cuts = edges[np.abs(edges - wanted[:, None]).argmin(axis=1)]
+            if np.diff(cuts).max() <= UNEVEN * n / parts:
+                break
+        slabs = min(-(-threads // parts), max(1, p // NARROWEST))
+        columns = np.linspace(0, p, slabs + 1).astype(int)
+        shares = [(*rows, *some) for rows in pairwise(cuts) for some in pairwise(columns)]
+        side_by_side(lambda share: add(*share), shares, threads)
 
 
 def _stable_order(numbers: NDArray[np.intp], bound: int) -> NDArray[np.intp]:

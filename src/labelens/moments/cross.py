@@ -41,6 +41,10 @@ class CrossMoment:
         """C_xy, (p, q)."""
         return self.comoment / self.weight
 
+    def times(self, mixing: Array) -> Array:
+        """C_xy @ mixing, (p, k)."""
+        return self.comoment @ (mixing / self.weight)
+
     def merge(self, other: CrossMoment, reuse: bool = False) -> CrossMoment:
         """Chan's update: the moment of all rows of both."""
         total = self.weight + other.weight
