@@ -132,7 +132,7 @@ def test_nystroem_with_the_landmarks_of_scikit_learn(rng):
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("permuted", [False, True])
-@pytest.mark.parametrize("size", [1, 2, 8, 64, 128])
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 64, 128])
 def test_chain_is_a_product_of_hadamard_matrices(rng, monkeypatch, size, permuted, compiled):
     monkeypatch.setattr(_jit, "_small", lambda *_: not compiled)
     d = max(1, size - size // 3)
@@ -149,12 +149,14 @@ def test_chain_is_a_product_of_hadamard_matrices(rng, monkeypatch, size, permute
     assert not found[:, [0, -1]].any()
 
 
-def test_compiled_and_plain_chains_have_the_same_bits(rng, monkeypatch):
-    X, diagonals, lengths = rng.normal(size=(70, 100)), rng.normal(size=(3, 128)), np.ones(128)
+@pytest.mark.parametrize("n", [1, 15, 16, 70])
+@pytest.mark.parametrize("wanted", [1, 16, 75, 128])
+def test_compiled_and_plain_chains_have_the_same_bits(rng, monkeypatch, n, wanted):
+    X, diagonals, lengths = rng.normal(size=(n, 100)), rng.normal(size=(3, 128)), np.ones(wanted)
     found = []
     for small in (True, False):
         monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
-        found.append(np.empty((70, 128)))
+        found.append(np.empty((n, wanted)))
         _jit.hadamard_chain(X, diagonals, np.empty((0, 128), int), lengths, found[-1], 0)
     np.testing.assert_array_equal(*found)
 

@@ -227,3 +227,22 @@ def test_class_sums_are_the_cross_moment_with_one_hot_labels(rng):
         np.testing.assert_allclose(
             found.offset_right, wanted.origin_right + wanted.offset_right, rtol=1e-14
         )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, bool])
+@pytest.mark.parametrize("n", [1, 7, 500])
+def test_compiled_and_plain_spreads_have_the_same_bits(rng, monkeypatch, n, dtype):
+    X, w = (3 * rng.normal(size=(n, 6)) + 1).astype(dtype), rng.uniform(1, 2, n)
+    found = []
+    for small in (True, False):
+        monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
+        found.append(Spread.of(X, w))
+    for name in ("origin", "offset", "squares", "minimum", "maximum"):
+        np.testing.assert_array_equal(*(getattr(one, name) for one in found))
+    exact = X.astype(np.longdouble)
+    mean = w @ exact / w.sum()
+    np.testing.assert_allclose(sum(found[0].mean), mean.astype(float), atol=1e-15)
+    variance = (w @ (exact - mean) ** 2 / w.sum()).astype(float)
+    np.testing.assert_allclose(found[0].variance, variance, rtol=1e-13, atol=1e-28)
+    np.testing.assert_array_equal(found[0].minimum, X.min(axis=0))
+    np.testing.assert_array_equal(found[0].maximum, X.max(axis=0))

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import labelens
 from labelens._optional import require
-from labelens._threads import in_order, one_blas_thread
+from labelens._threads import in_order, one_blas_thread, side_by_side
 
 ROOT = Path(__file__).parents[1]
 
@@ -103,6 +103,25 @@ def test_blas_limit_is_given_back_by_the_last_one_out():
             other.join()
             assert blas_threads() == {1}
         assert blas_threads() == {2}
+
+
+def test_a_block_starts_no_threads_of_its_own():
+    def threads_within(_):
+        with one_blas_thread() as threads:
+            return threads
+
+    with threadpool_limits(3, user_api="blas"):
+        assert list(in_order(threads_within, range(5))) == [1] * 5
+        assert threads_within(None) == 3
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_all_are_done_side_by_side_and_errors_come_through(threads):
+    done = []
+    side_by_side(done.append, range(7), threads)
+    assert sorted(done) == list(range(7))
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda i: 1 / (i - 3), range(7), threads)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Rows that are transformed at a time: a constant, so that strides are known when compiling.
+WIDTH = 16
 # Below this many numbers a first call would spend its time importing numba.
 WORTH_COMPILING = 1 << 20
+
+
+def get_ready(size: int) -> None:
+    """Import numba if that is less work than what is ahead: this many numbers, in many calls."""
+    if size >= WORTH_COMPILING:
+        import numba  # noqa: F401
 
 
 def _small(size: int) -> bool:
@@ -68,6 +76,28 @@ def sparse_class_sums(
     compiled(data, rows.indices, rows.indptr, which, codes, weight, sums)
 
 
+def column_spread(
+    rows: Any, weight: NDArray[np.float64], about: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Sums of w (x - about) and of w (x - about)^2, minimum and maximum of each column, (p,)."""
+    if _small(rows.size):
+        distance = rows - about
+        weighted = distance * weight[:, None]
+        fours = len(rows) // 4 * 4
+        sums, squares = np.zeros((2, rows.shape[1]))
+        for total, parts in ((sums, weighted), (squares, weighted * distance)):
+            pairs = parts[0:fours:2] + parts[1:fours:2]
+            for part in (*(pairs[0::2] + pairs[1::2]), *parts[fours:]):
+                total += part
+        return sums, squares, rows.min(axis=0), rows.max(axis=0)
+    if rows.dtype == bool:
+        rows = rows.view(np.uint8)
+    sums, squares = np.zeros((2, rows.shape[1]))
+    low, high = rows[0].copy(), rows[0].copy()
+    _compiled_column_spread(rows.dtype)(rows, weight, about, sums, squares, low, high)
+    return sums, squares, low, high
+
+
 def hadamard_chain(
     rows: NDArray[Any],
     diagonals: NDArray[Any],
@@ -82,7 +112,7 @@ def hadamard_chain(
     Diagonals and permutations are (stages, D); without permutations they are (0, D). All in the
     dtype of the rows.
     """
-    if not _small(rows.size):
+    if not _small(rows.size) and len(rows) >= WIDTH:
         _compiled_hadamard_chain(rows.dtype)(rows, diagonals, permutations, lengths, out, first)
         return
     size = diagonals.shape[1]
@@ -179,55 +209,93 @@ def _sparse_class_sums_body(data, indices, indptr, order, codes, weight, sums): 
             total[indices[place]] += data[place] * w
 
 
+def _column_spread_body(rows, weight, about, sums, squares, low, high):  # type: ignore[no-untyped-def]
+    n, p = rows.shape
+    fours = n // 4 * 4
+    for i in range(0, fours, 4):
+        x0, x1, x2, x3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        w0, w1, w2, w3 = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
+        for j in range(p):
+            o = about[j]
+            d0, d1, d2, d3 = x0[j] - o, x1[j] - o, x2[j] - o, x3[j] - o
+            v0, v1, v2, v3 = d0 * w0, d1 * w1, d2 * w2, d3 * w3
+            sums[j] += (v0 + v1) + (v2 + v3)
+            squares[j] += (v0 * d0 + v1 * d1) + (v2 * d2 + v3 * d3)
+            low[j] = min(low[j], min(min(x0[j], x1[j]), min(x2[j], x3[j])))
+            high[j] = max(high[j], max(max(x0[j], x1[j]), max(x2[j], x3[j])))
+    for i in range(fours, n):
+        x0, w0 = rows[i], weight[i]
+        for j in range(p):
+            d0 = x0[j] - about[j]
+            v0 = d0 * w0
+            sums[j] += v0
+            squares[j] += v0 * d0
+            low[j] = min(low[j], x0[j])
+            high[j] = max(high[j], x0[j])
+
+
 def _hadamard_chain_body(rows, diagonals, permutations, lengths, out, first):  # type: ignore[no-untyped-def]
     n, d = rows.shape
     stages, size = diagonals.shape
-    # Tiles of 64 rows, turned so that the innermost loop runs over rows: that is what vectorises.
-    width = 64
-    tile = np.empty((size, width), dtype=rows.dtype)
-    other = np.empty((size, width), dtype=rows.dtype)
-    for start in range(0, n, width):
-        count = min(width, n - start)
-        for j in range(size):
-            for r in range(width):
-                tile[j, r] = 0
+    # Tiles of some rows, turned and laid flat: line j, number j of every row, starts at j * WIDTH.
+    # Every step then adds and subtracts long stretches of numbers, which is what vectorises.
+    tile = np.empty(size * WIDTH, dtype=rows.dtype)
+    other = np.empty(size * WIDTH, dtype=rows.dtype)
+    for tile_start in range(0, n, WIDTH):
+        start = min(tile_start, n - WIDTH)  # the last tile is whole too, and does some rows again
         for j in range(d):
-            for r in range(count):
-                tile[j, r] = rows[start + r, j]
+            for r in range(WIDTH):
+                tile[j * WIDTH + r] = rows[start + r, j]
+        tile[d * WIDTH :] = 0
         for stage in range(stages):
             if len(permutations):
                 for j in range(size):
-                    source, target = tile[permutations[stage, j]], other[j]
-                    for r in range(width):
-                        target[r] = source[r]
+                    source = permutations[stage, j] * WIDTH
+                    for r in range(WIDTH):
+                        other[j * WIDTH + r] = tile[source + r]
                 tile, other = other, tile
-            for j in range(size):
-                line, scale = tile[j], diagonals[stage, j]
-                for r in range(width):
-                    line[r] *= scale
-            half = 1
+            diagonal = diagonals[stage]
+            half = 1  # lines
+            if size >= 4:  # the first two steps, with the diagonal
+                half = 4
+                for j in range(0, size, 4):
+                    four = tile[j * WIDTH : (j + 4) * WIDTH]
+                    w0, w1, w2, w3 = diagonal[j], diagonal[j + 1], diagonal[j + 2], diagonal[j + 3]
+                    for r in range(WIDTH):
+                        a, b = four[r] * w0, four[r + WIDTH] * w1
+                        c, e = four[r + 2 * WIDTH] * w2, four[r + 3 * WIDTH] * w3
+                        s0, s1, s2, s3 = a + b, a - b, c + e, c - e
+                        four[r], four[r + WIDTH] = s0 + s2, s1 + s3
+                        four[r + 2 * WIDTH], four[r + 3 * WIDTH] = s0 - s2, s1 - s3
+            else:
+                for j in range(size):
+                    for r in range(WIDTH):
+                        tile[j * WIDTH + r] *= diagonal[j]
             while 4 * half <= size:  # two steps at a time
-                for i in range(0, size, 4 * half):
-                    for j in range(i, i + half):
-                        a, b = tile[j], tile[j + half]
-                        c, e = tile[j + 2 * half], tile[j + 3 * half]
-                        for r in range(width):
-                            s0, s1 = a[r] + b[r], a[r] - b[r]
-                            s2, s3 = c[r] + e[r], c[r] - e[r]
-                            a[r], b[r] = s0 + s2, s1 + s3
-                            c[r], e[r] = s0 - s2, s1 - s3
+                stretch = half * WIDTH
+                for i in range(0, size * WIDTH, 4 * stretch):
+                    x0, x1 = tile[i : i + stretch], tile[i + stretch : i + 2 * stretch]
+                    x2 = tile[i + 2 * stretch : i + 3 * stretch]
+                    x3 = tile[i + 3 * stretch : i + 4 * stretch]
+                    for r in range(stretch):
+                        s0, s1 = x0[r] + x1[r], x0[r] - x1[r]
+                        s2, s3 = x2[r] + x3[r], x2[r] - x3[r]
+                        x0[r], x1[r] = s0 + s2, s1 + s3
+                        x2[r], x3[r] = s0 - s2, s1 - s3
                 half *= 4
             if half < size:
-                for j in range(half):
-                    a, b = tile[j], tile[j + half]
-                    for r in range(width):
-                        s0 = a[r]
-                        a[r] = s0 + b[r]
-                        b[r] = s0 - b[r]
-        for j in range(len(lengths)):
-            line, scale = tile[j], lengths[j]
-            for r in range(count):
-                out[start + r, first + j] = line[r] * scale
+                stretch = half * WIDTH
+                x0, x1 = tile[:stretch], tile[stretch:]
+                for r in range(stretch):
+                    s0, s1 = x0[r] + x1[r], x0[r] - x1[r]
+                    x0[r], x1[r] = s0, s1
+        for j in range(0, len(lengths) - WIDTH + 1, WIDTH):
+            for r in range(WIDTH):
+                for k in range(j, j + WIDTH):
+                    out[start + r, first + k] = tile[k * WIDTH + r] * lengths[k]
+        for k in range(len(lengths) // WIDTH * WIDTH, len(lengths)):
+            for r in range(WIDTH):
+                out[start + r, first + k] = tile[k * WIDTH + r] * lengths[k]
 
 
 @cache
@@ -238,6 +306,17 @@ def _compiled_hadamard_chain(dtype: Any) -> Any:
     lines, table = _read_only(real, 1), _read_only(real, 2)
     places, out = _read_only(int64, 2), types.Array(real, 2, "C")
     return _compile(_hadamard_chain_body, table, table, places, lines, out, int64)
+
+
+@cache
+def _compiled_column_spread(dtype: Any) -> Any:
+    from numba import float64, from_dtype, types
+
+    kind = from_dtype(dtype)
+    reals, sums = _read_only(float64, 1), types.Array(float64, 1, "C")
+    bounds = types.Array(kind, 1, "C")
+    arguments = (_read_only(kind, 2), reals, reals, sums, sums, bounds, bounds)
+    return _compile(_column_spread_body, *arguments)
 
 
 @cache

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -64,6 +64,11 @@ class _BlasOnOneThread:
 
 
 _blas = _BlasOnOneThread()
+_this_thread = local()  # .works: whether it is one of ours, and has a core to itself at best
+
+
+def _work() -> None:
+    _this_thread.works = True
 
 
 @contextmanager
@@ -71,11 +76,11 @@ def one_blas_thread() -> Iterator[int]:
     """Run the body with single-threaded BLAS; yields the thread count that BLAS had before.
 
     That count honours OMP_NUM_THREADS, `threadpoolctl.threadpool_limits` and joblib's workers, so
-    it is also how many blocks may run at once.
+    it is also how many blocks may run at once; it is one within a block.
     """
     threads = _blas.enter()
     try:
-        yield threads
+        yield 1 if hasattr(_this_thread, "works") else threads
     finally:
         _blas.leave()
 
@@ -86,7 +91,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Itera
         if threads == 1:
             yield from map(function, items)
             return
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads, initializer=_work) as pool:
             waiting: deque[Future[Result]] = deque()
             for item in items:
                 waiting.append(pool.submit(function, item))
@@ -102,7 +107,7 @@ def side_by_side(function: Callable[[Item], Any], items: Sequence[Item], threads
         for item in items:
             function(item)
         return
-    with ThreadPoolExecutor(threads - 1) as pool:
+    with ThreadPoolExecutor(threads - 1, initializer=_work) as pool:
         others = [pool.submit(function, item) for item in items[1:]]
         function(items[0])
         for other in others:

@@ -17,7 +17,7 @@ from .recipe import Recipe
 from .solution import Solved, SolvedDual
 
 # Rows that are multiplied at a time where nothing else is done to them.
-PRODUCT_ROWS = 8192
+PRODUCT_ROWS = 2048
 # How many times larger than the embedding its mean may be for centring to come last.
 SAFE_TO_CANCEL = 1e3
 

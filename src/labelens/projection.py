@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from . import _parameters, dual
+from ._jit import get_ready
 from ._threads import one_blas_thread
 from ._validation import (
     check_embedding,
@@ -118,6 +119,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         _parameters.check(self)
         # NaN and infinity show in the sums of the linear methods, so their rows are read once.
         rows = check_rows(self, X, reset=before is None, finite=self._kernelised)
+        get_ready(rows.size)
         weight = check_weight(sample_weight, rows)
         labels, labelled = None, np.zeros(rows.shape[0], dtype=bool)
         if y is not None:
@@ -213,6 +215,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self, "moments_")
         rows = check_rows(self, X, reset=False, finite=self._kernelised)
+        if self._kernelised:
+            get_ready(rows.size)
         embedding = embed(self._recipe, self.moments_, self._solve(), rows)
         if not np.isfinite(embedding).all():
             refuse_non_finite(rows, getattr(self, "feature_names_in_", None))

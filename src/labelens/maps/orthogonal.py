@@ -21,7 +21,7 @@ from .structured import Structured, n_groups, padded_size
 STAGES = 3
 # A step of the three transforms takes as long as this many of a matrix product (measured for
 # float32, d = 784, with AVX-512); it depends on the machine, but the choice must not.
-COST_OF_A_STEP = 13
+COST_OF_A_STEP = 11
 
 
 def orthogonal(kernel: Kernel, d: int, n_features: int, seed: int) -> FeatureMap:

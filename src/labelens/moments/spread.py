@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from .. import _jit
 from .common import Array, Rows, about_mean, weights
 
 
@@ -33,13 +34,14 @@ class Spread:
             offset = sums / total
             squares = np.maximum(rows.multiply(rows).T @ weight - offset * sums, 0)
         else:
-            minimum, maximum = (
-                bound.astype(np.float64) for bound in (rows.min(axis=0), rows.max(axis=0))
-            )
-            rows, origin, sums = about_mean(rows, weight)
+            rows = np.ascontiguousarray(rows)
+            # By way of the first row, so that a constant column is about itself to the last bit.
+            first = rows[0].astype(np.float64)
+            origin = first + _column_sums(rows, weight, first) / total
+            sums, squares, *bounds = _jit.column_spread(rows, weight, origin)
             offset = sums / total
-            rows -= offset
-            squares = weight @ np.square(rows, out=rows)
+            squares = np.maximum(squares - offset * sums, 0)
+            minimum, maximum = (bound.astype(np.float64) for bound in bounds)
         return cls(total, origin, offset, squares, minimum, maximum)
 
     @property
@@ -74,3 +76,12 @@ class Spread:
             self.minimum * factor,
             self.maximum * factor,
         )
+
+
+def _column_sums(rows: Rows, weight: Array, origin: Array) -> Array:
+    """sum_i w_i (rows_i - origin): the class sums of a single class."""
+    n, p = rows.shape
+    sums, order, classes = np.zeros((1, p)), np.arange(n), np.zeros(n, dtype=np.intp)
+    one_run = np.array([0, n]), np.array([True])
+    _jit.class_sums(rows, order, *one_run, classes, weight, origin, sums, 0, p)
+    return sums[0]
