@@ -3,12 +3,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
+DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all lint format clean
+.PHONY: help demo test test-all bench bench-scale lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make test   run the tests"
+	@echo "make bench  compare speed with peers and floors; make bench-scale draws it against size"
+	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "Each sets up its own virtual environment in $(VENV)."
 
@@ -20,6 +23,12 @@ test: $(VENV)/.ready-test
 
 # Everything that CI runs; heavier extras join here as they gain tests.
 test-all: test
+
+bench: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/run.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+
+bench-scale: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/scale.py --out $(OUT)/bench
 
 lint: $(VENV)/.ready-test
 	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure

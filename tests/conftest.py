@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
@@ -12,6 +11,8 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 import numba  # noqa: F401  once it is loaded, compiled loops serve small inputs too
 import numpy as np
 import pytest
+
+from labelens.datasets import load_mnist
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -50,11 +51,6 @@ def mnist():
     folder = SHARED_DATA / "mnist"
     if not folder.is_dir():
         pytest.skip(f"needs the MNIST files in {folder.relative_to(folder.parents[3])}")
-    names = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
-    parts = []
-    for name in names:
-        raw = gzip.decompress((folder / f"{name}-ubyte.gz").read_bytes())
-        images = "images" in name
-        array = np.frombuffer(raw, np.uint8, offset=16 if images else 8)
-        parts.append(array.reshape(-1, 784) / np.float32(255) if images else array)
-    return parts
+    digits = load_mnist(folder)
+    X, y, n = digits.data, digits.target, digits.n_train
+    return X[:n], y[:n], X[n:], y[n:]

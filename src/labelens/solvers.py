@@ -138,15 +138,16 @@ def direct(
     if mixing is not None:
         assert cross is not None
         supervised = cross.times(mixing)
-        if np.linalg.norm(supervised) <= _rounding(cross) * np.linalg.norm(mixing, 2):
-            supervised = np.zeros_like(supervised)
+        size = _norm(supervised)
+        if size <= _rounding(cross) * float(np.linalg.norm(mixing, 2)):
+            supervised, size = np.zeros_like(supervised), 0.0
     # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
     unsupervised = None if sketch is None else sketch.comoment / np.sqrt(sketch.weight)
     if unsupervised is not None:
         rank_limit = None
     if supervised is not None and unsupervised is not None:
         assert cross is not None
-        norm = float(np.linalg.norm(cross.covariance))
+        norm = _norm(cross.covariance)
         directions = np.sqrt(1 - target_weight) * unsupervised / np.sqrt(_or_one(trace))
         directions += np.sqrt(target_weight) * supervised / _or_one(norm)
     else:
@@ -154,7 +155,9 @@ def direct(
     if shrinkage < 1:
         white = _Whitening(_constraint(scatter, shrinkage))
         directions = white.out(white.into(directions))
-    return Solution(directions.T, _rank_of(directions, rank_limit), cross, scatter)
+    if directions is not supervised:
+        size = _norm(directions)
+    return Solution(directions.T, _rank_of(directions, size, rank_limit), cross, scatter)
 
 
 def ledoit_wolf(scatter: Scatter) -> float:
@@ -232,14 +235,21 @@ def _beyond_rounding(cross: Cross | None) -> Array:
     """C_xy, or zero where it is no more than rounding."""
     assert cross is not None
     covariance = cross.covariance
-    return (
-        covariance if np.linalg.norm(covariance) > _rounding(cross) else np.zeros_like(covariance)
-    )
+    return covariance if _norm(covariance) > _rounding(cross) else np.zeros_like(covariance)
 
 
 def _rounding(cross: Cross) -> float:
     """The norm that C_xy has from the rounding of the means that cancel in it."""
-    return float(16 * EPS * np.linalg.norm(cross.offset_left) * np.linalg.norm(cross.offset_right))
+    return 16 * EPS * _norm(cross.offset_left) * _norm(cross.offset_right)
+
+
+def _norm(matrix: Array) -> float:
+    """Frobenius, also where squares overflow or vanish."""
+    with np.errstate(over="ignore"):
+        size = np.linalg.norm(matrix)
+    if not 1e-100 < size < 1e100 and (unit := np.abs(matrix).max(initial=0)) > 0:
+        size = unit * np.linalg.norm(matrix / unit)
+    return float(size)
 
 
 def _left_singular(matrix: Array) -> tuple[Array, Array]:
@@ -288,16 +298,16 @@ def _rank(values: Array, shape: tuple[int, ...]) -> int:
     return int((values > values[:1] * max(shape) * EPS).sum()) if values[:1].any() else 0
 
 
-def _rank_of(columns: Array, limit: int | None) -> int:
-    """The rank of (p, k) columns that is known to be `limit` at most."""
+def _rank_of(columns: Array, size: float, limit: int | None) -> int:
+    """The rank of (p, k) columns of norm `size`, known to be `limit` at most."""
     p, k = columns.shape
     limit = min(p, k if limit is None else limit, k)
     # Some of the rows tell of most columns that they are independent, at a fraction of the cost.
     some = columns[:: max(1, p // (64 * k))]
-    with np.errstate(over="ignore", invalid="ignore"):
-        size, squares = np.linalg.norm(columns) ** 2, some.T @ some
-    if limit and 1e-200 < size < 1e200 and linalg.eigvalsh(squares)[-limit] > 1e-8 * size:
-        return limit
+    if limit and 1e-100 < size < 1e100:  # squares neither overflow nor vanish
+        squares = linalg.eigvalsh(some.T @ some)
+        if squares[-limit] > 1e-8 * size**2:
+            return limit
     return _rank(_left_singular(columns)[1][:limit], columns.shape)
 
 

@@ -19,9 +19,10 @@ from .fourier import Fourier
 from .structured import Structured, n_groups, padded_size
 
 STAGES = 3
-# A step of the three transforms takes as long as this many of a matrix product (measured for
-# float32, d = 784, with AVX-512); it depends on the machine, but the choice must not.
-COST_OF_A_STEP = 11
+# To transform a number three times takes as long as this many steps of a matrix product (measured
+# with AVX-512: 70 to 80 in float32, 50 to 60 in float64, for d from 64 to 2048); it depends on the
+# machine, but the choice must not.
+COST_OF_A_NUMBER = 75
 
 
 def orthogonal(kernel: Kernel, d: int, n_features: int, seed: int) -> FeatureMap:
@@ -38,9 +39,8 @@ def orthogonal(kernel: Kernel, d: int, n_features: int, seed: int) -> FeatureMap
 
 def pays(d: int, n_features: int) -> bool:
     """Whether transforms beat a matrix product: for 1024 features from d of about 100 on."""
-    size = padded_size(d)
-    steps = n_groups(d, n_features) * size * np.log2(max(size, 2))
-    return bool(COST_OF_A_STEP * steps < d * ((n_features + 1) // 2))
+    transformed = n_groups(d, n_features) * padded_size(d)
+    return COST_OF_A_NUMBER * transformed < d * ((n_features + 1) // 2)
 
 
 def _structured(kernel: Kernel, d: int, n_features: int, draw: np.random.Generator) -> Structured:

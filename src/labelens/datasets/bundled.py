@@ -1,4 +1,4 @@
-"""Small labelled data sets that come with the package."""
+"""Small data sets that come with the package."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
-
-__all__ = ["load_ionosphere", "load_sonar"]
 
 
 def load_sonar(*, return_X_y: bool = False) -> Any:

@@ -1,0 +1,231 @@
+"""The reproduction: what is stored, what is resumed, what is said of the claims."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from labelens.cli.app import app
+from labelens.experiments import classification, reproduce, visualisation
+from labelens.experiments.approximation import procrustes_residual
+from labelens.experiments.claims import CAVEAT, HOLDS, NO, RULES, UNKNOWN, judge
+from labelens.experiments.lab import Lab, choose_gamma, make_method
+from labelens.experiments.store import Store
+
+QUICK = Lab(quick=True)
+SETTINGS = dict(seed=0, quick=True, version="1")
+
+
+# What is stored ------------------------------------------------------------------------------
+
+
+def test_finished_runs_are_found_again(tmp_path):
+    store = Store(tmp_path / "runs.jsonl", SETTINGS)
+    store.add("times/1", [dict(n=1, seconds=0.1)])
+    store.add("timesheet/1", [dict(n=2)])
+    again = Store(tmp_path / "runs.jsonl", SETTINGS)
+    assert "times/1" in again
+    assert "times/2" not in again
+    assert again.of("times") == [dict(n=1, seconds=0.1)]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_line_that_was_cut_off_is_run_again(tmp_path, cut):
+    path = tmp_path / "runs.jsonl"
+    store = Store(path, SETTINGS)
+    store.add("a/1", [dict(x=1)])
+    store.add("a/2", [dict(x=2)])
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = Store(path, SETTINGS)
+    assert "a/1" in again
+    assert "a/2" not in again
+    again.add("a/2", [dict(x=3)])
+    assert Store(path, SETTINGS).of("a") == [dict(x=1), dict(x=3)]
+
+
+def test_runs_with_other_settings_are_not_mixed(tmp_path):
+    Store(tmp_path / "runs.jsonl", SETTINGS)
+    with pytest.raises(ValueError, match=r"seed: 0, now 1\).*--out"):
+        Store(tmp_path / "runs.jsonl", SETTINGS | dict(seed=1))
+
+
+# The experiments -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["PCA", "KPCA", "SPCA", "SRP", "KSPCA", "KSRP"])
+def test_every_method_embeds(method):
+    split = QUICK.split("Sonar")
+    model = make_method(method, 2, split, 0.5, 0, 0.9)
+    assert model.fit(split.X_train, split.y_train).transform(split.X_test).shape == (63, 2)
+
+
+def test_splits_are_fresh_and_repeatable():
+    one, two = QUICK.split("Ionosphere", 0), QUICK.split("Ionosphere", 1)
+    assert not np.array_equal(one.X_train, two.X_train)
+    np.testing.assert_array_equal(one.X_train, Lab().split("Ionosphere", 0).X_train)
+    rows, test = one.unit_rows
+    assert rows.min() == 0
+    assert rows.max() == 1
+    assert len(rows) == 245
+    assert len(test) == 106
+
+
+def test_gamma_is_chosen_for_kernels_only():
+    split = QUICK.split("XOR")
+    assert choose_gamma("SPCA", 1, split, QUICK, 0) is None
+    gamma = choose_gamma("KSPCA", 1, split, QUICK, 0)
+    assert gamma == choose_gamma("KSPCA", 1, split, QUICK, 0)
+    assert 0.05 < gamma < 20
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    def numbers():
+        task = next(t for t in visualisation.tasks(QUICK) if t.name.endswith("Sonar/KSRP"))
+        return task.run()
+
+    assert numbers() == numbers()
+
+
+def test_xor_with_labels_and_with_noise_on_them():
+    records = pd.DataFrame(classification._small(QUICK, "XOR", 0))
+    mean = records.groupby(["device", "method", "k"]).accuracy.mean()
+    assert min(mean["plain", "KSPCA", 2], mean["plain", "KSRP", 2]) >= 0.95
+    assert max(mean["plain", "SPCA", 2], mean["plain", "SRP", 2]) < 0.65
+    assert mean["label noise", "KSRP", 2] < 0.8  # L = I: what remains is a random sketch
+    assert set(records.device) == {"plain", "label noise", "target_weight"}
+
+
+def test_residual_knows_rotations_and_scales(rng):
+    Z = rng.normal(size=(50, 4))
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    assert procrustes_residual(3 * Z @ turn + 1, Z) < 1e-14
+    wide = np.hstack([Z, np.zeros((50, 2))]) @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    assert procrustes_residual(wide, Z) < 1e-14
+    assert procrustes_residual(Z + 1e-3 * rng.normal(size=Z.shape), Z) == pytest.approx(1e-3, rel=1)
+    assert procrustes_residual(rng.normal(size=Z.shape), Z) > 0.5
+    assert procrustes_residual(0 * Z, Z) == 1
+
+
+# Claims --------------------------------------------------------------------------------------
+
+
+def test_without_numbers_nothing_is_claimed():
+    claims = judge({})
+    assert len(claims) == len(RULES)
+    assert {claim["verdict"] for claim in claims} == {UNKNOWN}
+
+
+def classified(accuracies):
+    return pd.DataFrame(
+        [
+            dict(dataset=d, method=m, device=v, k=k, run=0, accuracy=a, fit_seconds=1.0)
+            for (d, m, v, k), a in accuracies.items()
+        ]
+    )
+
+
+@pytest.mark.parametrize(("srp", "verdict"), [(0.88, HOLDS), (0.86, NO)])
+def test_very_close_is_three_hundredths(srp, verdict):
+    frame = classified({("MNIST", "SPCA", "plain", 9): 0.9, ("MNIST", "SRP", "plain", 9): srp})
+    assert judge({"classification": frame})[0]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(8.0, CAVEAT), (3.0, NO)])
+def test_speed_is_judged_by_the_formulas_as_written(factor, verdict):
+    rows = [
+        dict(method=m, n=100, way=w, seconds=s)
+        for m, w, s in [
+            ("SPCA", "formulas as written", factor),
+            ("SRP", "formulas as written", 1.0),
+            ("SRP", "the authors' clock", 0.1),
+            ("KSPCA", "formulas as written", factor),
+            ("KSRP", "formulas as written", 1.0),
+            ("KSRP", "the authors' clock", 0.1),
+            *((m, "labelens", 0.5) for m in ("SPCA", "SRP", "KSPCA", "KSRP")),
+        ]
+    ]
+    claim = judge({"times": pd.DataFrame(rows)})[1]
+    assert claim["verdict"] == verdict
+    assert f"as written {factor:.3g}x" in claim["figure"]
+    assert "in labelens 1x" in claim["figure"]
+
+
+# The command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def invoke(monkeypatch):
+    monkeypatch.setattr(
+        reproduce,
+        "EXPERIMENTS",
+        {n: reproduce.EXPERIMENTS[n] for n in ("claim1", "unlabelled", "classification")},
+    )
+
+    def no_mnist(*args, **kwargs):
+        raise FileNotFoundError("no MNIST here")
+
+    monkeypatch.setattr("labelens.experiments.lab.load_mnist", no_mnist)
+    return lambda *args: CliRunner().invoke(app, ["reproduce", *map(str, args)])
+
+
+def test_command_writes_a_report_and_resumes(tmp_path, invoke, monkeypatch):
+    out = tmp_path / "paper"
+    first = invoke("--out", out, "--quick", "--only", "unlabelled")
+    assert first.exit_code == 0, first.output
+    assert "<html" in (out / "report.html").read_text()
+    assert {p.name for p in (out / "tables").iterdir()} == {
+        "unlabelled.csv",
+        "unlabelled.parquet",
+    }
+    assert (out / "figures" / "unlabelled.png").exists()
+    numbers = (out / "tables" / "unlabelled.csv").read_bytes()
+
+    def fail(*args):
+        raise AssertionError("run again")
+
+    monkeypatch.setattr("labelens.experiments.approximation._unlabelled", fail)
+    assert invoke("--out", out, "--quick", "--only", "unlabelled").exit_code == 0
+    assert (out / "tables" / "unlabelled.csv").read_bytes() == numbers
+
+
+def test_interrupted_it_keeps_what_is_done(tmp_path, invoke, monkeypatch):
+    def interrupt(lab, label_map):
+        if label_map == "gaussian":
+            raise KeyboardInterrupt
+        return [dict(dataset="d", label_map=label_map, k=1, seed=0, n_classes=3, residual=0.5)]
+
+    monkeypatch.setattr("labelens.experiments.approximation._claim", interrupt)
+    stopped = invoke("--out", tmp_path, "--quick", "--only", "claim1")
+    assert stopped.exit_code == 130
+    assert "goes on from here" in stopped.output
+    lines = (tmp_path / "runs.jsonl").read_text().splitlines()
+    assert [json.loads(line).get("task") for line in lines] == [None, "claim1/orthogonal"]
+
+
+def test_missing_mnist_is_told_and_the_rest_runs(tmp_path, invoke, monkeypatch):
+    monkeypatch.setattr(classification, "_small", lambda *a: [])
+    done = invoke("--out", tmp_path, "--quick", "--only", "classification")
+    assert done.exit_code == 0, done.output
+    assert "MNIST was left out. no MNIST here" in done.output
+    assert "no MNIST here" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "nonsense"], "no experiment 'nonsense'"),
+        (["--data", "/no/such/folder"], "There is no folder"),
+        (["--seed", "-1"], "--seed"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path, invoke, options, message):
+    failed = invoke("--out", tmp_path, "--quick", *options)
+    assert failed.exit_code != 0
+    assert message in failed.output
+    assert "Traceback" not in failed.output
+
+
+def test_version():
+    assert CliRunner().invoke(app, ["--version"]).output.startswith("labelens ")
