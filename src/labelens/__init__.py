@@ -10,6 +10,8 @@ from .methods import (
     SupervisedRandomProjection,
 )
 from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
+from .persist import load, save
+from .wheel import Wheel
 
 __all__ = [
     "HSICTest",
@@ -17,9 +19,12 @@ __all__ = [
     "KernelSupervisedRandomProjection",
     "SupervisedPCA",
     "SupervisedRandomProjection",
+    "Wheel",
     "hsic",
     "hsic_test",
     "knn_score",
+    "load",
+    "save",
     "subspace_distance",
 ]
 

@@ -29,7 +29,7 @@ from .embedding import embed
 from .labels import Right, read_labels
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
-from .moments import Array
+from .moments import Array, refuse_sealed
 from .recipe import Recipe, draw_recipe, summarize
 from .solution import Solved, SolvedDual, solve, too_many_components
 
@@ -88,8 +88,10 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self
         """
+        before = getattr(self, "moments_", None)
+        refuse_sealed(before)
         with self._unchanged_on_error():
-            self._take(X, y, sample_weight, before=getattr(self, "moments_", None))
+            self._take(X, y, sample_weight, before)
         return self
 
     def merge(self, other: Projection) -> Self:
@@ -108,6 +110,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self, "moments_")
         check_is_fitted(other, "moments_")
+        refuse_sealed(self.moments_)
+        refuse_sealed(other.moments_)
         if why := self._difference(other):
             raise ValueError(f"These two estimators cannot be merged: {why}.")
         self.moments_ = self.moments_.merge(other.moments_)

@@ -123,9 +123,7 @@ def draw_recipe(
     kernel: Kernel | None = None
     if kernelised and isinstance(estimator.approximation, str):
         kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
-    # Linear features commute with scaling, so it can be applied to the moments afterwards; not so
-    # kernels, nor the fourth moments of Ledoit-Wolf.
-    fused = not kernelised and estimator.shrinkage != "auto"
+    fused = scales_moments(estimator)
     rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
     scaling = None
     if rule or (estimator.scale is not None and not fused):
@@ -145,12 +143,11 @@ def draw_recipe(
         phi = make_feature_map(
             estimator.approximation, kernel, scaled, estimator.n_random_features, seed
         )
-    target_weight = 0.0 if psi is None else estimator.target_weight
-    scatter = estimator.shrinkage != 1 or (spectral and target_weight < 1)
+    scatter, sketch, spread_kept = statistics(estimator, psi is not None)
     if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
         raise ValueError(_parameters.too_wide(estimator, phi.n_features))
     noise = None
-    if target_weight < 1 and not spectral:
+    if sketch:
         noise = Unlabelled.for_rows(rows[:BLOCK_ROWS], estimator.n_components, seed)
     return Recipe(
         estimator.get_params(deep=False),
@@ -161,9 +158,26 @@ def draw_recipe(
         scaling,
         noise,
         scatter,
-        noise is not None or (estimator.scale is not None and fused),
+        spread_kept,
         block_rows(rows, estimator.batch_size),
     )
+
+
+def scales_moments(estimator: Any) -> bool:
+    """Whether scaling is applied to the moments, and not to the rows.
+
+    Linear features commute with scaling, so it can wait; not so kernels, nor the fourth moments
+    of Ledoit-Wolf.
+    """
+    return not estimator._kernelised and estimator.shrinkage != "auto"
+
+
+def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool]:
+    """Which of scatter, sketch and spread are kept beside the cross-moment."""
+    varies = not labelled or estimator.target_weight < 1  # variance counts, not labels alone
+    sketch = varies and not estimator._spectral
+    scatter = estimator.shrinkage != 1 or (varies and estimator._spectral)
+    return scatter, sketch, sketch or (estimator.scale is not None and scales_moments(estimator))
 
 
 def summarize(

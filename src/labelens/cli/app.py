@@ -5,16 +5,22 @@ from __future__ import annotations
 import typer
 
 from .. import __version__
+from .demo import demo
+from .embed import embed
+from .fit import fit
+from .info import info
 from .reproduce import reproduce
+from .transform import transform
 
 app = typer.Typer(
     name="labelens",
     help="Supervised dimensionality reduction that sees data through its labels.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_show_locals=False,
+    rich_markup_mode="rich",
 )
-app.command()(reproduce)
+for command in (embed, fit, transform, info, demo, reproduce):
+    app.command()(command)
 
 
 def _version(shown: bool) -> None:

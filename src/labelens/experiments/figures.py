@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import require
+from .._page import replace_file
 from ..moments import Array
 from .frames import Frame, duration, in_order, measured, spread
 
@@ -30,6 +31,7 @@ METHODS = {
     "SRP": ("#0072B2", "o"),
     "SRP without labels": ("#0072B2", "o"),
     "KSRP": ("#56B4E9", "^"),
+    "KSRP, exact K": ("#009E73", "*"),
 }
 OTHER = ("#7F7F7F", "x")
 # Maps have line styles too: two of them often lie on each other.
@@ -86,16 +88,6 @@ def render(figure: Figure, kind: str) -> bytes:
     with _style():
         figure.savefig(stream, format=kind, dpi=150, metadata=dict.fromkeys(blank))
     return stream.getvalue()
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_bytes(content)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _style() -> Any:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._page import MISSING
+
 Frame = Any  # pandas.DataFrame
 
-MISSING = "–"
 # What each frame measures: a row without these says nothing.
 NUMBERS = {
     "visualisation": ["z1", "z2"],

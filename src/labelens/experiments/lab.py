@@ -36,6 +36,7 @@ from ..methods import (
 )
 
 METHODS = ("SPCA", "SRP", "KSPCA", "KSRP")
+EXACT_KSRP = "KSRP, exact K"  # "we can use the actual kernel K instead of an approximate"
 K_X = 1000  # random features of the data kernel, as in the paper
 TARGET_WEIGHT = 0.9  # where more than c - 1 components are asked for
 FOLDS = 10
@@ -117,8 +118,9 @@ def make_method(
         # Beyond the labels there is variance, which the exact kernel has no features for.
         approximation = "exact" if target_weight == 1 else "orthogonal"
         return KernelSupervisedPCA(approximation=approximation, **common, **kernel)
-    if method == "KSRP":
-        return KernelSupervisedRandomProjection(approximation="fourier", **common, **kernel)
+    if method.startswith("KSRP"):
+        approximation = "exact" if method == EXACT_KSRP else "fourier"
+        return KernelSupervisedRandomProjection(approximation=approximation, **common, **kernel)
     scaler = MinMaxScaler() if split.scale else "passthrough"
     if method == "PCA":
         return make_pipeline(scaler, PCA(k))

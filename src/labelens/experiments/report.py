@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from .._page import CSS as COMMON_CSS
+from .._page import MISSING, facts, paragraph, replace_file, skeleton, table
 from .alt import alt_texts
 from .figures import (
     DATASETS,
@@ -19,9 +21,8 @@ from .figures import (
     WAYS,
     Figure,
     render,
-    replace_file,
 )
-from .frames import MISSING, Frame, compared, duration, in_order, measured, slope
+from .frames import Frame, compared, duration, in_order, measured, slope
 
 TITLE = "Supervised Random Projections, measured again"
 
@@ -41,27 +42,13 @@ VERDICTS = {
     "not measured": "unknown",
 }
 
-CSS = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --page: #f6f7f9;
-  --card: #ffffff; --line: #d5dae0; --link: #0b5cad; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --soft: #a3acb7; --page: #14171b;
-  --card: #1d2126; --line: #3a414a; --link: #7cb8ff; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 75rem; padding: 1rem; background: var(--page); color: var(--ink);
-  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
-h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin: 2.5rem 0 0.5rem; }
-p, li { max-width: 48rem; } a { color: var(--link); } .soft, figcaption { color: var(--soft); }
+CSS = (
+    COMMON_CSS
+    + """
 nav ol { columns: 16rem; padding-left: 1.5rem; }
-.notice { border-left: 0.3rem solid #b26b00; padding: 0.3rem 0.8rem; background: var(--card); }
-figure { margin: 1rem 0; } figcaption { font-size: 0.9rem; max-width: 48rem; }
 .plot { background: #ffffff; border: 1px solid var(--line); border-radius: 0.5rem;
   padding: 0.6rem; overflow-x: auto; }
 .plot img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; background: var(--card); font-size: 0.92rem; }
-th, td { border: 1px solid var(--line); padding: 0.35rem 0.6rem; text-align: left;
-  vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .badge { display: inline-block; padding: 0.1rem 0.55rem; border-radius: 1rem; color: #ffffff;
   font-size: 0.85rem; font-weight: 600; white-space: nowrap; }
 .yes { background: #1b6e3c; } .partly { background: #8a5a00; } .no { background: #a4243b; }
@@ -75,6 +62,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: 
   .claims td::before { content: attr(data-name) ": "; color: var(--soft); }
 }
 """
+)
 
 
 def write_report(
@@ -108,9 +96,9 @@ def write_report(
     for name, heading, lead, caption in SECTIONS:
         source = FIGURES[name][0]
         frame = measured(frames, source)
-        body = _paragraph(lead)
+        body = paragraph(lead)
         if frame is None:
-            body += _paragraph("This run has no numbers for this part, so nothing is shown here.")
+            body += paragraph("This run has no numbers for this part, so nothing is shown here.")
         else:
             body += _absent(source, frame) + plot(name, caption)
             if name == "times":
@@ -126,23 +114,15 @@ def write_report(
         f'<section id="{i}"><h2>{escape(heading)}</h2>\n{content}</section>'
         for i, heading, content in sections
     )
-    page = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{TITLE}</title>
-<style>{CSS}</style>
-</head>
-<body>
-<header><h1>{TITLE}</h1></header>
+    page = skeleton(
+        TITLE,
+        CSS,
+        f"""<header><h1>{TITLE}</h1></header>
 <nav aria-label="Contents"><ol>{contents}</ol></nav>
 <main>
 {body}
-</main>
-</body>
-</html>
-"""
+</main>""",
+    )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     replace_file(Path(path), page.encode())
 
@@ -264,15 +244,15 @@ def _times_tables(frame: Frame) -> str:
         ]
         rows.append([method, f"{n:,}", *seconds, *ratios])
     heads = ["Method", "n", *ways, *(f"{way}, over labelens" for way in others)]
-    tables = _paragraph("Median fit times at the largest n that every way reached.")
-    tables += _table(heads, rows)
+    tables = paragraph("Median fit times at the largest n that every way reached.")
+    tables += table(heads, rows)
     faster = speedups(frame)
     if faster:
-        tables += _paragraph(
+        tables += paragraph(
             "What randomising saves, at the largest n that both methods reached; the paper "
             "reports 5 to 20 times. The authors' clock covers all of an exact method."
         )
-        tables += _table(["Methods", "Way", "n", "Ratio of times"], faster)
+        tables += table(["Methods", "Way", "n", "Ratio of times"], faster)
     return tables
 
 
@@ -290,29 +270,7 @@ def _complexity_table(frame: Frame) -> str:
         "dominates. The text of section 3 gives SPCA O(d n²) where Table 1 gives O(n³). "
         "k_x is the number of random features of the data kernel."
     )
-    return _table(heads, rows) + _paragraph(note)
-
-
-def _table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """Cells that start with a digit, or are empty, are numbers."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    lines = []
-    for row in rows:
-        cells = (
-            f'<td class="number">{escape(cell)}</td>'
-            if cell[:1].lstrip("-").isdigit() or cell == MISSING
-            else f"<td>{escape(cell)}</td>"
-            for cell in row
-        )
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
-def _paragraph(text: str) -> str:
-    return f"<p>{escape(text)}</p>\n"
+    return table(heads, rows) + paragraph(note)
 
 
 def _absent(source: str, frame: Frame) -> str:
@@ -326,18 +284,18 @@ def _absent(source: str, frame: Frame) -> str:
     absent = in_order(expected[source] - set(frame["dataset"]), DATASETS)
     if not absent:
         return ""
-    return _paragraph(f"Not shown, because this run has no numbers for it: {', '.join(absent)}.")
+    return paragraph(f"Not shown, because this run has no numbers for it: {', '.join(absent)}.")
 
 
 def _introduction(
     claims: Sequence[Mapping[str, str]], about: Mapping[str, Any], notes: Sequence[str]
 ) -> str:
-    text = _paragraph(
+    text = paragraph(
         "This page repeats every experiment of the paper “Supervised Random Projections” and sets "
         "each of its claims beside what was measured."
     )
-    text += _paragraph(_tally(claims))
-    text += _paragraph(
+    text += paragraph(_tally(claims))
+    text += paragraph(
         "SPCA and KSPCA are supervised principal component analysis and its kernel version; SRP "
         "and KSRP are the randomised methods that the paper proposes in their place; k is the "
         "number of dimensions kept, and 1-NN is the nearest-neighbour classifier that judges them."
@@ -371,7 +329,7 @@ def _check_verdict(claim: Mapping[str, str]) -> None:
 def _claims(claims: Sequence[Mapping[str, str]]) -> str:
     lead = "Read the verdicts from top to bottom; each names the figure that shows it."
     if not claims:
-        return _paragraph("No claims were checked in this run.")
+        return paragraph("No claims were checked in this run.")
     names = dict(verdict="Verdict", sentence="The paper says", where="Where",
                  figure="Our figure", note="Note")  # fmt: skip
     lines = []
@@ -383,27 +341,13 @@ def _claims(claims: Sequence[Mapping[str, str]]) -> str:
         shown = (f'<td data-name="{names[part]}">{cell}</td>' for part, cell in cells.items())
         lines.append(f"<tr>{''.join(shown)}</tr>")
     head = "".join(f'<th scope="col">{name}</th>' for name in names.values())
-    return _paragraph(lead) + (
+    return paragraph(lead) + (
         f'<div class="scroll claims"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
 
 def _settings(about: Mapping[str, Any]) -> str:
-    lead = _paragraph("Look here for what another run needs to give the same numbers.")
-    rows = "".join(
-        f'<tr><th scope="row">{escape(str(name).replace("_", " "))}</th>'
-        f"<td>{escape(_plain(value))}</td></tr>"
-        for name, value in about.items()
+    return paragraph("Look here for what another run needs to give the same numbers.") + facts(
+        about
     )
-    return f'{lead}<div class="scroll"><table><tbody>{rows}</tbody></table></div>' if rows else lead
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_plain, value))
-    return str(value)

@@ -13,6 +13,7 @@ from .class_sums import ClassSums
 from .common import BLOCK_ROWS, Array
 from .cross import CrossMoment
 from .scatter import Scatter
+from .sealed import Sealed, refuse_sealed
 from .spread import Spread
 from .summary import Moments, union_of_classes
 
@@ -23,6 +24,8 @@ __all__ = [
     "CrossMoment",
     "Moments",
     "Scatter",
+    "Sealed",
     "Spread",
+    "refuse_sealed",
     "union_of_classes",
 ]

@@ -16,7 +16,8 @@ from .. import _jit
 from .._threads import one_blas_thread, side_by_side
 from .common import BLOCK_ROWS, Array, Rows
 
-PIECE_BYTES = 1 << 28
+# Rows that are put in order at a time: so many bytes of them, and the order of so many blocks.
+PIECE_BYTES, PIECE_BLOCKS = 1 << 28, 512
 # Rows of one class in one block from which on they are added up before they join the rest.
 LONG_RUN = 16
 # Numbers to add up below which starting threads takes longer.
@@ -160,7 +161,7 @@ def _add_class_sums(
     # layouts than C are copied a block at a time.
     size = BLOCK_ROWS
     if left.flags.c_contiguous:
-        size *= max(1, PIECE_BYTES // max(1, left[:BLOCK_ROWS].nbytes))
+        size *= min(PIECE_BLOCKS, max(1, PIECE_BYTES // max(1, left[:BLOCK_ROWS].nbytes)))
     for start in range(0, left.shape[0], size):
         here = slice(*np.searchsorted(which, [start, start + size]))
         rows = np.ascontiguousarray(left[start : start + size])

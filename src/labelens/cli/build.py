@@ -1,0 +1,101 @@
+"""From options to an estimator; and which one, where the user leaves that to us."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..methods import (
+    KernelSupervisedPCA,
+    KernelSupervisedRandomProjection,
+    SupervisedPCA,
+    SupervisedRandomProjection,
+)
+from ..trial import held_out, is_continuous, try_out
+
+METHODS: dict[str, Any] = {
+    "srp": SupervisedRandomProjection,
+    "ksrp": KernelSupervisedRandomProjection,
+    "spca": SupervisedPCA,
+    "kspca": KernelSupervisedPCA,
+    "pca": SupervisedPCA,
+}
+# Rows that candidates are compared on.
+MOST_ROWS = 10_000
+
+
+def build(method: str, options: dict[str, Any]) -> Any:
+    """An estimator from the options that were given; those for kernels need a kernel method."""
+    given = {name: value for name, value in options.items() if value is not None}
+    kernelised = method in ("ksrp", "kspca")
+    for name in ("kernel", "gamma"):
+        if name in given and not kernelised:
+            raise ValueError(
+                f"--{name} is for the kernel methods, and --method is {method}; use ksrp or kspca."
+            )
+    if given["scale"] == "none":
+        given["scale"] = None
+    if method == "pca":
+        given["target_weight"] = 0.0
+    if method in ("spca", "pca"):
+        given.pop("random_state", None)
+    return METHODS[method](**given)
+
+
+def as_gamma(text: str | None) -> float | str | None:
+    """A number, "scale" or "median"."""
+    if text is None or text in ("scale", "median"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--gamma must be a number, 'scale' or 'median', got {text!r}.") from None
+
+
+def settle(
+    options: dict[str, Any], labels: NDArray[Any], n_features: int, notes: list[str]
+) -> dict[str, Any]:
+    """Fill in the number of components, and a second direction for two classes."""
+    options = dict(options)
+    if options.get("n_components") is None:
+        options["n_components"] = min(2, n_features)
+    k = options["n_components"]
+    if not is_continuous(labels) and labels.ndim == 1 and options.get("target_weight") is None:
+        classes = len(set(labels.tolist()))
+        if classes <= k:
+            options["target_weight"] = 0.9
+            notes.append(
+                f"{classes} classes span {classes - 1} direction{'s' if classes > 2 else ''}: "
+                "the rest show variance (target_weight 0.9)."
+            )
+    return options
+
+
+def choose(
+    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], seed: int
+) -> tuple[Any, str]:
+    """The best of a few on rows held out from the training rows, and a sentence that says why."""
+    train = np.flatnonzero(~held_out(labels, len(X), seed))
+    draw = np.random.default_rng(seed)
+    if len(train) > MOST_ROWS:
+        train = np.sort(draw.choice(train, MOST_ROWS, replace=False))
+    rivals: list[tuple[str, dict[str, Any]]] = [("spca", {}), ("kspca", {})]
+    if options.get("shrinkage") is None:
+        rivals += [("spca", dict(shrinkage=0.01)), ("kspca", dict(shrinkage=0.01))]
+    if options.get("kernel") is not None or options.get("gamma") is not None:
+        rivals = [rival for rival in rivals if rival[0] == "kspca"]
+    found = []
+    for method, extra in rivals:
+        model = build(method, options | extra)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # told once, for the one that is chosen
+            trial = try_out(model, X[train], labels[train], seed)
+        name = method + "".join(f" with {k} {v}" for k, v in extra.items())
+        found.append((trial.scores.heldout, name, model))
+    best = max(found, key=lambda one: one[0])
+    others = ", ".join(f"{name} {score:.3f}" for score, name, _ in found if name != best[1])
+    reason = f"chose {best[1]}: {best[0]:.3f} on rows held out from the training rows"
+    return best[2], reason + (f" ({others})" if others else "") + "."

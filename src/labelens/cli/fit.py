@@ -1,0 +1,75 @@
+"""labelens fit: a model from all rows of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+
+from .._optional import require
+from ..persist import save
+from . import options as o
+from .build import as_gamma, settle
+from .embed import as_shrinkage, load, pick_model
+from .output import in_words, messages, new_file, show, step
+
+
+def fit(
+    data: o.Data,
+    out: Annotated[Path, typer.Option(help="The model file.")] = Path("model.labelens"),
+    label: o.Label = None,
+    labels: o.Labels = None,
+    features: o.Features = None,
+    drop: o.Drop = None,
+    impute: o.Filling = None,
+    method: o.Methods = o.Method.auto,
+    components: o.Components = None,
+    kernel: o.Kernel = None,
+    gamma: o.Gamma = None,
+    target_weight: o.TargetWeight = None,
+    shrinkage: o.Shrinkage = None,
+    scale: o.Scaling = o.Scale.standard,
+    seed: o.Seed = 0,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Fit a model on all rows and keep it; `labelens transform` embeds new rows with it.
+
+    \b
+    labelens fit train.parquet --label species --out species.labelens
+    """  # noqa: D301
+    asked = dict(
+        n_components=components,
+        kernel=kernel,
+        target_weight=target_weight,
+        random_state=seed,
+        scale=scale.value,
+    )
+    with in_words():
+        asked |= dict(gamma=as_gamma(gamma), shrinkage=as_shrinkage(shrinkage))
+        with new_file(out, force) as path:
+            table = load(data, label, labels, features, drop, impute, quiet)
+            notes = list(table.notes)
+            asked = settle(asked, table.labels, len(table.names), notes)
+            with step("fitting", quiet or json):
+                model, reason = pick_model(method, table, asked, seed)
+                rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+                start = perf_counter()
+                model.fit(rows, table.labels)
+                seconds = perf_counter() - start
+            save(model, path)
+        for note in notes:
+            if not quiet and not json:
+                messages.print(note, markup=False)
+        facts = {
+            "data": data.name,
+            "rows": len(table.X),
+            "features": len(table.names),
+            "method": type(model).__name__,
+        }
+        if reason:
+            facts["why"] = reason
+        show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet)

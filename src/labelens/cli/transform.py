@@ -1,0 +1,54 @@
+"""labelens transform: new rows through a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import tables
+from .._optional import require
+from ..persist import load
+from . import options as o
+from .output import in_words, messages, new_file, show, step
+
+
+def transform(
+    model: o.Model,
+    data: o.Data,
+    out: Annotated[Path, typer.Option(help="The embedding, .parquet or .csv.")],
+    impute: o.Filling = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Embed the rows of a file with a model that was fitted before.
+
+    \b
+    labelens transform species.labelens new.parquet --out new-embedding.parquet
+    """  # noqa: D301
+    with in_words():
+        if out.suffix not in (".parquet", ".csv"):
+            raise ValueError(f"--out must end in .parquet or .csv, got {out.name!r}.")
+        with new_file(out, force) as path, step("embedding", quiet or json):
+            estimator, frame = load(model), tables.read(data)
+            filling = None if impute is None else impute.value
+            names = getattr(estimator, "feature_names_in_", None)
+            if names is None:
+                names = [f"x{i}" for i in range(estimator.n_features_in_)]
+                table = tables.align(frame, names, filling)
+                Z = estimator.transform(table.X)
+            else:
+                table = tables.align(frame, list(names), filling)
+                rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+                Z = estimator.transform(rows)
+            written = table.shown[[]].reset_index(names="row")
+            for j in range(Z.shape[1]):
+                written[f"z{j + 1}"] = Z[:, j]
+            tables.write(written, path)
+        for note in table.notes:
+            if not quiet and not json:
+                messages.print(note, markup=False)
+        facts = {"model": model.name, "data": data.name, "rows": len(Z)}
+        show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet)

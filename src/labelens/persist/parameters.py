@@ -1,0 +1,86 @@
+"""Constructor parameters as JSON, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from .. import _parameters
+from .._validation import check_number
+from ..maps import APPROXIMATIONS
+from .labels import KERNELS
+from .spelling import spell, unspell
+from .strict import FLAG, LIST, NOTHING, NUMBER, OBJECT, TEXT, fields, texts
+
+ANYTHING = NUMBER + TEXT + FLAG + OBJECT + LIST + NOTHING
+# What to do about a parameter that a file cannot hold.
+INSTEAD = {
+    "kernel": "use a kernel that labelens knows by name",
+    "approximation": f"use one of {', '.join(map(repr, APPROXIMATIONS))}",
+    "label_kernel": "transform y before fitting and use label_kernel='linear'",
+    "random_state": "fit with an integer",
+    "missing_label": "mark such rows with NaN and use missing_label=float('nan')",
+}
+
+
+def put_parameters(estimator: Any) -> dict[str, Any]:
+    stored = {}
+    for name, value in estimator.get_params(deep=False).items():
+        try:
+            stored[name] = _stored_label(value) if name == "missing_label" else _stored(value)
+        except TypeError:
+            what = type(value).__name__
+            raise TypeError(
+                f"{name}={value!r} cannot be saved: it is of type {what}, and a model file holds "
+                f"numbers and text, no code. To save such a model, "
+                f"{INSTEAD.get(name, 'give it a number or a name')}."
+            ) from None
+    return stored
+
+
+def _stored_label(value: Any) -> list[str] | None:
+    if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
+        value = value.item()
+    return None if value is None else list(spell(value))
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping) and all(type(key) is str for key in value):
+        return {key: _stored(item) for key, item in value.items()}
+    if (
+        value is None
+        or type(value) in (bool, int, str)
+        or (type(value) is float and isfinite(value))
+    ):
+        return value
+    raise TypeError
+
+
+def take_parameters(stored: dict[str, Any], method: type[Any]) -> dict[str, Any]:
+    """All that the method's constructor takes, and nothing else."""
+    names = method._get_param_names()
+    parameters = dict(fields(stored, "its parameters", **dict.fromkeys(names, ANYTHING)))
+    marker = parameters["missing_label"]
+    if marker is not None:
+        if type(marker) is not list or len(marker) != 2:
+            raise ValueError("its missing_label is not a type and a text")
+        parameters["missing_label"] = unspell(*texts(marker, "the two of its missing_label"))
+    return parameters
+
+
+def check_parameters(estimator: Any, labelled: bool) -> None:
+    """As fitting does, and what fitting leaves to the maps."""
+    try:
+        _parameters.check(estimator)
+        _parameters.check_against_labels(estimator, labelled)
+        if estimator.label_kernel not in ("auto", *KERNELS):
+            raise ValueError(f"label_kernel={estimator.label_kernel!r} is not a name it may have")
+        if estimator.random_state is not None:
+            check_number(estimator.random_state, "random_state", 0, 2**32, integer=True)
+    except TypeError as error:
+        raise ValueError(str(error)) from None

@@ -1,0 +1,85 @@
+"""Labels and names as text and back, exactly: the same type, the same value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date, datetime
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .strict import WHOLE, Arrays
+
+MOMENT = re.compile(r"(datetime64|timedelta64)(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
+
+
+def spell(label: Any) -> tuple[str, str]:
+    """A label as its type and a text; TypeError if a file has no such type."""
+    kind = type(label)
+    if kind in (int, float):
+        return "number", repr(label)
+    if kind in (str, bool):
+        return kind.__name__, str(label)
+    if kind is bytes:
+        return "bytes", label.hex()
+    if kind is date or (kind is datetime and label.tzinfo is None and not label.fold):
+        return kind.__name__, label.isoformat()
+    if kind in (np.datetime64, np.timedelta64):
+        return label.dtype.name, str(label.astype(np.int64))
+    raise TypeError(
+        f"{label!r} is of type {kind.__name__}, and a model file holds labels that are numbers, "
+        "strings, bytes, bools, dates, or datetimes without a time zone"
+    )
+
+
+def unspell(kind: str, text: str) -> Any:
+    """The label that is spelled like this, and in no other way."""
+    try:
+        label = _read(kind, text)
+        if spell(label) == (kind, text):
+            return label
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise ValueError(f"there is no label of type {kind[:40]!r} with the text {text[:40]!r}")
+
+
+def _read(kind: str, text: str) -> Any:
+    match kind:
+        case "number":
+            return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+        case "str":
+            return text
+        case "bool":
+            return text == "True"
+        case "bytes":
+            return bytes.fromhex(text)
+        case "date":
+            return date.fromisoformat(text)
+        case "datetime":
+            return datetime.fromisoformat(text)
+    if MOMENT.fullmatch(kind):
+        return np.array(int(text), dtype=np.int64).view(kind)[()]
+    raise ValueError
+
+
+def put_texts(name: str, texts: Iterable[str], arrays: dict[str, NDArray[Any]]) -> None:
+    """UTF-8, one behind the other, and where each ends."""
+    pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
+    arrays[f"{name}.text"] = np.frombuffer(b"".join(pieces), dtype=np.uint8)
+    arrays[f"{name}.ends"] = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+
+
+def take_texts(name: str, arrays: Arrays, count: str) -> list[str]:
+    ends = arrays.take(f"{name}.ends", WHOLE, count)
+    text = arrays.take(f"{name}.text", ("uint8",), f"bytes of {name}").tobytes()
+    starts = np.concatenate([[0], ends])
+    if (np.diff(starts) < 0).any() or starts[-1] != len(text):
+        raise ValueError(f"the texts of {name!r} do not fill their array")
+    edges = starts.tolist()
+    try:
+        return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(edges)]
+    except UnicodeDecodeError:
+        raise ValueError(f"the texts of {name!r} are not UTF-8") from None

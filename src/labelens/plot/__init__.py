@@ -1,0 +1,15 @@
+"""Pictures of embeddings and of what made them.
+
+Every function draws on the Axes it is given and returns it. Without one it makes a figure of its
+own, which pyplot does not know: nothing to close, and nothing to leak. Save it with
+`ax.figure.savefig`, or end a notebook cell with `ax.figure`. To draw where pyplot is, pass
+`ax=plt.gca()`. Text from data is drawn as it is: a dollar is a dollar. Needs matplotlib,
+`pip install "labelens[cli]"`.
+"""
+
+from .circle import wheel
+from .components import biplot, loadings, scree
+from .embedding import scatter
+from .selection import gamma_curve
+
+__all__ = ["biplot", "gamma_curve", "loadings", "scatter", "scree", "wheel"]

@@ -1,0 +1,6 @@
+"""One HTML page about one embedding: to look at, to check, and to repeat."""
+
+from .contents import Contents
+from .page import write_report
+
+__all__ = ["Contents", "write_report"]

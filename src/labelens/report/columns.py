@@ -1,0 +1,66 @@
+"""Columns of any type as small typed arrays: numbers as they are, other values as words and codes.
+
+Nothing here is markup: the page's script shows these values as text.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_VALUE = "(missing)"
+
+
+def pack(array: NDArray[Any]) -> dict[str, str]:
+    """An array as its type and base64 of its little-endian bytes."""
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return {"type": little.dtype.str[1:], "data": base64.b64encode(little.tobytes()).decode()}
+
+
+def words_of(values: Any, longest: int | None = None) -> tuple[list[str], NDArray[Any]]:
+    """Distinct values as text, in order of first sight, and the code of every row."""
+    codes = np.empty(len(values), dtype=np.uint32)
+    seen: dict[str, int] = {}
+    for i, value in enumerate(values):
+        codes[i] = seen.setdefault(as_text(value, longest), len(seen))
+    return list(seen), codes
+
+
+def as_text(value: Any, longest: int | None = None) -> str:
+    """The value as text, cut where it is longer than `longest`."""
+    # NaN, NaT and pandas.NA are not equal to themselves, or cannot say.
+    try:
+        missing = value is None or bool(value != value)
+    except (TypeError, ValueError):
+        missing = type(value).__name__ == "NAType"
+    text = NO_VALUE if missing else str(value)
+    return text if longest is None or len(text) <= longest else text[:longest] + "…"
+
+
+def pack_column(name: str, values: Sequence[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
+    """A hover column of the chosen rows."""
+    array = np.asarray(values) if hasattr(values, "__array__") else _array_of(values)
+    array = array[rows]
+    if array.dtype.kind in "iu" and np.abs(array.astype(np.float64)).max(initial=0) < 2**53:
+        array = array.astype(np.float64)
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        kind = np.float32 if array.dtype.itemsize <= 4 else np.float64
+        return {"name": name, "numbers": pack(array.astype(kind))}
+    # Long texts in many rows would make a page that no one can open.
+    words, codes = words_of(array, max(40, min(200, 4_000_000 // max(1, len(array)))))
+    small = np.min_scalar_type(max(0, len(words) - 1))
+    return {"name": name, "words": words, "codes": pack(codes.astype(small))}
+
+
+def _array_of(values: Sequence[Any]) -> NDArray[Any]:
+    """A list as numbers if float64 holds all of it, else as it is."""
+    if all(isinstance(v, float) or (type(v) is int and abs(v) < 2**53) for v in values):
+        return np.array(values, dtype=np.float64)
+    items = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        items[i] = value
+    return items

@@ -1,0 +1,79 @@
+"""What a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+SCORES = ("heldout", "train", "raw", "majority", "shuffled")
+METRICS = ("1-NN accuracy", "k-NN R^2")
+CURVE = ("gammas", "mean", "std", "shuffled_mean")
+MOST_COLUMNS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """Everything the page shows; lengths and shapes are checked here, before anything is drawn."""
+
+    title: str
+    command: str  # the exact command to repeat it
+    about: Mapping[str, Any]  # parameters, versions, the machine
+    Z: Any  # (n, k): the embedding of all rows
+    test: Any  # (n,): True for held-out rows
+    labels: Any  # (n,): classes, or numbers if continuous
+    continuous: bool
+    hover: Mapping[str, Sequence[Any]]  # columns of the data to show beside a point
+    model: Any  # the fitted estimator
+    scores: Mapping[str, Any]  # SCORES, each a float or None, and "metric"
+    confusion: tuple[Sequence[Any], Any] | None = None  # names and (c, c) counts of held-out 1-NN
+    gamma_curve: Mapping[str, Any] | None = None  # CURVE
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        Z = np.asarray(self.Z)
+        if Z.ndim != 2 or 0 in Z.shape or Z.dtype.kind not in "fiu":
+            raise ValueError(
+                f"Z is the embedding, numbers of shape (rows, components); this has shape "
+                f"{Z.shape} and type {Z.dtype}."
+            )
+        n = len(Z)
+        lengths = {"test": self.test, "labels": self.labels}
+        lengths |= {f"The hover column {name!r}": column for name, column in self.hover.items()}
+        for name, values in lengths.items():
+            if len(values) != n:
+                raise ValueError(f"{name} has {len(values)} values, but Z has {n} rows.")
+        if np.asarray(self.test).dtype != bool:
+            raise ValueError("test must be booleans: True for held-out rows.")
+        if self.continuous and np.asarray(self.labels).dtype.kind not in "fiu":
+            raise ValueError("labels must be numbers if continuous is True.")
+        if len(self.hover) > MOST_COLUMNS:
+            raise ValueError(
+                f"hover has {len(self.hover)} columns; choose at most {MOST_COLUMNS} of them."
+            )
+        _check_keys("scores", self.scores, (*SCORES, "metric"))
+        if self.scores["metric"] not in METRICS:
+            raise ValueError(
+                f"The metric {self.scores['metric']!r} is none of: {', '.join(METRICS)}."
+            )
+        if self.gamma_curve is not None:
+            _check_keys("gamma_curve", self.gamma_curve, CURVE)
+            if len({len(self.gamma_curve[key]) for key in CURVE}) > 1:
+                raise ValueError("The lists of gamma_curve have different lengths.")
+        if self.confusion is not None:
+            names, counts = self.confusion
+            if np.shape(counts) != (len(names), len(names)):
+                raise ValueError(
+                    f"confusion has {len(names)} class names, but counts of shape "
+                    f"{np.shape(counts)}."
+                )
+
+
+def _check_keys(name: str, given: Mapping[str, Any], expected: Sequence[str]) -> None:
+    if set(given) != set(expected):
+        raise ValueError(
+            f"{name} must have exactly these keys: {', '.join(expected)}; it has "
+            f"{', '.join(map(str, given)) or 'none'}."
+        )

@@ -1,0 +1,119 @@
+"""How far to trust the picture: scores beside their controls, and which classes are confused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from .._page import MISSING, paragraph
+from .contents import Contents
+from .verdict import RULE, interpret
+
+MEANINGS = {
+    "heldout": ("Held-out rows", "neighbours in the embedding, for rows the model never saw"),
+    "train": ("Training rows", "the same for rows it was fitted to: flattering"),
+    "raw": ("Raw columns", "held-out rows again, neighbours in all columns, no embedding"),
+    "majority": ("Largest class", "always naming it, without looking"),
+    "shuffled": ("Shuffled labels", "the whole procedure on labels that mean nothing"),
+}
+MOST_CLASSES = 60
+SHADES = 10
+
+
+def honesty(contents: Contents) -> str:
+    """The verdict, and the numbers it rests on."""
+    scores = contents.scores
+    sentence = interpret(scores, int(np.sum(contents.test)))
+    metric = "k-NN R²" if scores["metric"] == "k-NN R^2" else scores["metric"]
+    rows = []
+    for key, (name, meaning) in MEANINGS.items():
+        if key == "majority" and contents.continuous:
+            continue
+        score = scores[key]
+        value = MISSING if score is None else f"{score:.3f}"
+        width = 0.0 if score is None else 100 * min(1.0, max(0.0, score))
+        rows.append(
+            f'<tr class="{key}"><th scope="row">{name}<span class="soft">{meaning}</span></th>'
+            f'<td class="track"><div style="width: {width:.1f}%"></div></td>'
+            f'<td class="number">{value}</td></tr>'
+        )
+    absent = [
+        MEANINGS[key][0].lower()
+        for key in MEANINGS
+        if scores[key] is None and not (key == "majority" and contents.continuous)
+    ]
+    told = paragraph(f"Not measured: {', '.join(absent)}.") if absent else ""
+    return (
+        f'<div class="honesty"><p class="verdict">{escape(sentence)}</p>'
+        f'<table class="scores"><caption class="hidden">{escape(metric)}, and what it is compared '
+        f'with</caption><thead><tr><th scope="col">{escape(metric)}</th>'
+        f'<th scope="col" class="track" aria-label="As a bar"></th>'
+        f'<th scope="col" class="number">Score</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>{told}"
+        f'<p class="soft small">{escape(RULE)}</p></div>\n'
+    )
+
+
+def confusion(contents: Contents) -> str:
+    """A heat map that is a table: rows are true classes, columns what 1-NN said."""
+    if contents.confusion is None:
+        reason = (
+            "The labels are numbers, so there are no classes to confuse."
+            if contents.continuous
+            else "No held-out predictions were given, so there is nothing to show."
+        )
+        return paragraph(reason)
+    names = [str(name) for name in contents.confusion[0]]
+    counts = np.asarray(contents.confusion[1], dtype=np.int64)
+    if not counts.sum():
+        return paragraph("No rows were held out, so there is nothing to show.")
+    text = paragraph(_mistakes(names, counts))
+    keep = np.arange(len(names))
+    if len(names) > MOST_CLASSES:
+        wrong = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
+        keep = np.sort(np.argsort(-wrong, kind="stable")[:MOST_CLASSES])
+        text += paragraph(
+            f"Shown are the {MOST_CLASSES} most confused of {len(names):,} classes; shades are "
+            "shares of all held-out rows of a class."
+        )
+    totals = np.maximum(counts.sum(axis=1), 1)
+    head = "".join(f'<th scope="col">{_name(names[j])}</th>' for j in keep)
+    lines = []
+    for i in keep:
+        cells = "".join(_cell(counts[i, j], totals[i], i == j) for j in keep)
+        lines.append(f'<tr><th scope="row">{_name(names[i])}</th>{cells}</tr>')
+    dense = " dense" if len(keep) > 12 else ""
+    return (
+        f'{text}<p class="soft small">Rows are the true classes, columns the predicted ones. '
+        'Blue is right, orange is wrong; the darker, the larger the share of the row.</p>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Confusion matrix">'
+        f'<table class="confusion{dense}"><thead><tr><th scope="col">true \\ said</th>{head}'
+        f"</tr></thead><tbody>{''.join(lines)}</tbody></table></div>\n"
+    )  # fmt: skip
+
+
+def _name(name: str) -> str:
+    return f'<bdi title="{escape(name)}">{escape(name)}</bdi>'
+
+
+def _cell(count: int, total: int, right: bool) -> str:
+    if not count:
+        return "<td></td>"
+    shade = max(1, round(SHADES * count / total))
+    return f'<td class="{"right" if right else "wrong"} s{shade}">{count}</td>'
+
+
+def _mistakes(names: Sequence[str], counts: Any) -> str:
+    right, all_ = int(np.trace(counts)), int(counts.sum())
+    sentence = f"Of {all_:,} held-out rows, 1-NN names {right:,} right ({right / all_:.1%})."
+    wrong = counts - np.diag(np.diag(counts))
+    told = []
+    for _ in range(3):  # three searches are faster than sorting millions of pairs
+        i, j = divmod(int(wrong.argmax()), len(names))
+        if wrong[i, j]:
+            told.append(f"“{names[i]}” taken for “{names[j]}” ({wrong[i, j]:,})")
+        wrong[i, j] = 0
+    return f"{sentence} Most often: {', '.join(told)}." if told else sentence

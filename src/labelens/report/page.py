@@ -1,0 +1,179 @@
+"""The page, put together: complete in itself, and sealed against anything outside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._optional import require
+from .._page import CSS, facts, paragraph, replace_file, skeleton
+from .contents import Contents
+from .evidence import SHADES, confusion, honesty
+from .scatter import Scatter
+from .spectrum import gamma, loadings, scree
+
+SCRIPTS = ("unpack.js", "scatter.js", "controls.js")
+
+
+def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
+    """Write one self-contained HTML file; the same contents give the same bytes.
+
+    Parameters
+    ----------
+    path : path of the file, replaced whole or not at all
+    contents : Contents
+    """
+    plotly = require("plotly.offline", extra="cli").get_plotlyjs()
+    ours = "".join(_read(name) for name in SCRIPTS)
+    scripts = [_script(plotly), _script(f'(() => {{\n"use strict";\n{ours}}})();\n')]
+    body = _body(contents, Scatter.of(contents)) + "\n".join(scripts)
+    page = skeleton(contents.title, CSS + _read("style.css") + _shades(), body, _policy(scripts))
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
+    replace_file(Path(path), page.replace("\0", "\ufffd").encode("utf-8", "replace"))
+
+
+def embed(value: Any) -> str:
+    """JSON for a script element: no character in it can end the element or start a comment."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _body(contents: Contents, scatter: Scatter) -> str:
+    sections = [
+        ("embedding", "The embedding", _picture(scatter)),
+        ("honesty", "How far to trust it", honesty(contents)),
+        ("confusion", "Which classes are confused", confusion(contents)),
+        ("scree", "What each component adds", scree(contents)),
+        ("gamma", "Kernel width", gamma(contents)),
+        ("loadings", "What each component weighs", loadings(contents)),
+        ("about", "Parameters, versions and machine", facts(contents.about)),
+        ("repeat", "Repeat it", f"<pre><code>{escape(contents.command)}</code></pre>"),
+    ]
+    made = {
+        name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>'
+        for name, heading, markup in sections
+    }
+    made["scree"] = f'<div class="pair">{made["scree"]}{made.pop("gamma")}</div>'
+    notes = "".join(f"<li>{escape(note)}</li>" for note in contents.notes)
+    return f"""<a class="skip" href="#honesty">Skip the picture</a>
+<header><h1><bdi>{escape(contents.title)}</bdi></h1>{_keys(contents)}
+{f'<ul class="notes">{notes}</ul>' if notes else ""}</header>
+<main>
+{"".join(made.values())}
+</main>
+<dl id="tip" class="row-facts" hidden></dl>
+<script type="application/json" id="spec">{embed(scatter.spec())}</script>
+"""
+
+
+def _keys(contents: Contents) -> str:
+    test = np.asarray(contents.test)
+    score = contents.scores["heldout"]
+    metric = contents.scores["metric"].replace("^2", "²")
+    keys = {
+        f"Held-out {metric}": "not measured" if score is None else f"{score:.3f}",
+        "Rows": f"{len(test):,}",
+        "Held out": f"{int(test.sum()):,}",
+        "Components": f"{np.shape(contents.Z)[1]:,}",
+        "Method": type(contents.model).__name__,
+    }
+    cells = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in keys.items())
+    return f'<dl class="keys">{cells}</dl>'
+
+
+def _picture(scatter: Scatter) -> str:
+    if not len(scatter.rows):
+        return paragraph("No row has finite coordinates, so there is nothing to draw.")
+    shown = _choice("part", "Rows", [("both", "both"), ("heldout", "held-out"), ("train", "train")])
+    axes = ""
+    if scatter.k > 2:
+        axes = _choice("view", "View", [("2d", "2-D"), ("3d", "3-D")])
+        selects = (
+            _select(name, name, scatter.k, place, disabled=name == "deep")
+            for place, name in enumerate(("across", "up", "deep"))
+        )
+        axes += f"<fieldset><legend>Axes</legend>{''.join(selects)}</fieldset>"
+    return f"""{scatter.sentences()}<noscript><p class="notice">The picture needs
+JavaScript; all else on this page does not.</p></noscript>
+<div class="controls">{shown}{axes}
+<fieldset><legend class="hidden">Picture</legend>
+<button type="button" id="zoom-in" aria-label="Zoom in">+</button>
+<button type="button" id="zoom-out" aria-label="Zoom out">−</button>
+<button type="button" id="reset">Reset view</button>
+<button type="button" id="save">Save as PNG</button></fieldset></div>
+<div class="stage">
+<div id="plot" tabindex="0" role="application" aria-roledescription="scatter plot"
+ aria-label="The embedding. Arrow keys move, plus and minus zoom, zero resets."></div>
+<div class="side">{scatter.legend()}</div></div>
+<p id="said" role="status"></p>
+{scatter.summary()}<div class="picker">
+<form id="find-row" autocomplete="off"><label for="row">Row</label>
+<input id="row" type="number" min="0" step="1" required><button>Show</button></form>
+<dl id="picked" class="row-facts" aria-live="polite"><dt>No row chosen</dt>
+<dd>Click a point, or type its row number (counted from 0).</dd></dl></div>
+{scatter.centres()}"""
+
+
+def _choice(name: str, legend: str, options: Sequence[tuple[str, str]]) -> str:
+    radios = "".join(
+        f'<label><input type="radio" name="{name}" value="{value}"'
+        f"{' checked' if i == 0 else ''}>{text}</label>"
+        for i, (value, text) in enumerate(options)
+    )
+    return f"<fieldset><legend>{legend}</legend>{radios}</fieldset>"
+
+
+def _select(name: str, text: str, k: int, chosen: int, disabled: bool) -> str:
+    options = "".join(
+        f'<option value="{j}"{" selected" if j == chosen else ""}>{j + 1}</option>'
+        for j in range(k)
+    )
+    # autocomplete: a browser that remembers the choice of an earlier visit would show a lie.
+    return (
+        f'<label>{text} <select id="{name}" autocomplete="off"{" disabled" if disabled else ""}>'
+        f"{options}</select></label>"
+    )
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _script(code: str) -> str:
+    # The parser would turn carriage returns into line feeds, and the hash would not match.
+    code = code.replace("\r\n", "\n").replace("\r", "\n")
+    if "</script" in code.lower() or "<!--" in code:
+        raise ValueError("A script of the page would end early; is plotly a version we know?")
+    return f"<script>{code}</script>"
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Only these very scripts run, and nothing is loaded from anywhere.
+
+    plotly's flat WebGL scatter compiles its drawing code from text: without 'unsafe-eval' it says
+    that the browser has no WebGL.
+    """
+    codes = (s.removeprefix("<script>").removesuffix("</script>") for s in scripts)
+    digests = (base64.b64encode(hashlib.sha256(c.encode()).digest()).decode() for c in codes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    rules = (
+        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
+        "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
+
+
+def _shades() -> str:
+    return "".join(f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(11))

@@ -1,0 +1,268 @@
+"""The report in a real browser: it draws, it can be used, and nothing gets in or out."""
+
+import json
+import re
+import shutil
+import time
+
+import pytest
+
+import report_contents as make
+from labelens.report import write_report
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+
+CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and CHROMEDRIVER), reason="needs chromium and chromedriver on the path"
+)
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+    "--use-angle=swiftshader",  # WebGL without a graphics card
+    "--enable-unsafe-swiftshader",
+    "--window-size=1280,1000",
+]
+
+
+class Browser:
+    """One driver, and what the tests ask of a page."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, path):
+        self.logs("browser")
+        self.logs("performance")
+        self.driver.get(path.as_uri())
+        self.wait("document.documentElement.dataset.ready === 'yes'")
+
+    def run(self, code, *arguments):
+        return self.driver.execute_script(code, *arguments)
+
+    def wait(self, condition, seconds=20):
+        end = time.monotonic() + seconds
+        while not self.run(f"return Boolean({condition})"):
+            assert time.monotonic() < end, f"never true: {condition}"
+            time.sleep(0.02)
+
+    def said(self, words):
+        self.wait(f"document.getElementById('said').textContent.includes({json.dumps(words)})")
+
+    def press(self, selector):
+        """With the keyboard: focus and space."""
+        self.run("document.querySelector(arguments[0]).focus()", selector)
+        webdriver.ActionChains(self.driver).send_keys(" ").perform()
+
+    def emulate(self, scheme="light"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def logs(self, kind):
+        return self.driver.get_log(kind)
+
+    def hover(self, i):
+        """Put the pointer on the i-th point of the last trace with points."""
+        place = self.run(
+            """
+            const plot = document.getElementById("plot");
+            plot.scrollIntoView({ block: "center" });
+            const { xaxis, yaxis } = plot._fullLayout;
+            const trace = plot.data.filter((t) => t.visible !== false).at(-1);
+            const box = plot.getBoundingClientRect();
+            return [box.left + xaxis._offset + xaxis.d2p(trace.x[arguments[0]]),
+                    box.top + yaxis._offset + yaxis.d2p(trace.y[arguments[0]])];
+            """,
+            i,
+        )
+        for nudge in (3, 0):
+            event = dict(type="mouseMoved", x=place[0] + nudge, y=place[1])
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+        self.wait("!document.getElementById('tip').hidden")
+        return self.text("tip")
+
+    def painted(self):
+        """How many pixels of the WebGL canvases are not empty: plotly fails without an error."""
+        return self.driver.execute_async_script(
+            """
+            const done = arguments[0];
+            Plotly.redraw("plot").then(() => {
+              let count = 0;
+              for (const canvas of document.querySelectorAll("#plot canvas")) {
+                const copy = document.createElement("canvas");
+                [copy.width, copy.height] = [canvas.width, canvas.height];
+                const pen = copy.getContext("2d");
+                pen.drawImage(canvas, 0, 0);
+                const { data } = pen.getImageData(0, 0, copy.width || 1, copy.height || 1);
+                for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
+              }
+              done(count);
+            });
+            """
+        )
+
+    def text(self, name):
+        return self.run("return document.getElementById(arguments[0]).textContent", name)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+    driver.set_page_load_timeout(60)
+    yield Browser(driver)
+    driver.quit()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Write a page and open it; at the end, it must have kept quiet."""
+
+    def open_page(contents, scheme="light"):
+        browser.emulate(scheme)
+        path = tmp_path / "report.html"
+        write_report(path, contents)
+        browser.open(path)
+        return browser
+
+    yield open_page
+    errors = [entry for entry in browser.logs("browser") if entry["level"] == "SEVERE"]
+    assert errors == []
+    sent = [json.loads(entry["message"])["message"] for entry in browser.logs("performance")]
+    urls = [
+        event["params"]["request"]["url"]
+        for event in sent
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert urls
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in urls), urls
+    assert not [event for event in sent if event["method"].startswith("Network.webSocket")]
+
+
+def test_a_reader_uses_the_page(opened):
+    browser = opened(make.make_contents())
+    browser.said("1,797 of 1,797 points")
+    assert browser.painted() > 5000
+
+    # Hover: the last trace is the held-out rows of the last class.
+    shown = browser.hover(0)
+    assert "Row" in shown
+    assert "Label9" in shown
+    assert "Partheld-out" in shown
+    assert "nameimage " in shown
+
+    # The legend hides a class and shows it again, with the keyboard too.
+    browser.press("#legend li:nth-child(1) input")
+    browser.said("1,619 of 1,797 points")
+    hidden = "document.getElementById('plot').data.filter((t) => t.visible === false).length"
+    assert browser.run(f"return {hidden}") == 2
+    browser.press("#none")
+    browser.said("0 of 1,797 points")
+    browser.press("#all")
+    browser.said("1,797 of")
+
+    browser.press("input[value=heldout]")
+    browser.said("525 of 1,797 points")
+    browser.press("input[value=train]")
+    browser.said("1,272 of 1,797 points")
+    browser.press("input[value=both]")
+
+    # Axes, zoom by key, and a row by its number.
+    browser.run(
+        "const up = document.getElementById('up'); up.value = '3';"
+        "up.dispatchEvent(new Event('change'));"
+    )
+    browser.wait("document.getElementById('plot').layout.yaxis.title.text === 'component 4'")
+    span = "(() => { const r = document.getElementById('plot').layout.xaxis.range;"
+    span += " return r[1] - r[0]; })()"
+    before = browser.run(f"return {span}")
+    browser.run("document.getElementById('plot').focus()")
+    webdriver.ActionChains(browser.driver).send_keys("+").perform()
+    browser.wait(f"{span} < {0.8 * before}")
+    browser.driver.find_element("id", "row").send_keys("17\n")
+    browser.wait("document.getElementById('picked').textContent.includes('image 17')")
+
+    # Dark: the figure follows the page.
+    ground = "document.getElementById('plot')._fullLayout.paper_bgcolor"
+    light = browser.run(f"return [{ground}, getComputedStyle(document.body).color]")
+    browser.emulate("dark")
+    browser.wait(f"{ground} !== {json.dumps(light[0])}")
+    dark = browser.run(f"return [{ground}, getComputedStyle(document.body).color]")
+    assert dark == ["#1d2126", "rgb(230, 233, 237)"]
+
+    # The third dimension, and back.
+    browser.press("input[value='3d']")
+    browser.wait("document.querySelector('#plot .gl-container canvas, #plot canvas')")
+    browser.wait("document.getElementById('plot').data.every((t) => t.type === 'scatter3d')")
+    assert not browser.run("return document.getElementById('deep').disabled")
+    browser.press("input[value='2d']")
+    browser.wait("document.getElementById('plot').data.every((t) => t.type === 'scattergl')")
+    browser.said("1,797 of")
+
+
+def test_hostile_text_stays_text(opened):
+    browser = opened(make.make_hostile())
+    # The driver cannot carry a lone surrogate; HTML cannot hold a NUL.
+    texts = "return [...document.querySelectorAll('{}')].map((e) => e.textContent.toWellFormed())"
+    hostile = [re.sub("[\0\ud800]", "\ufffd", text) for text in make.HOSTILE]
+    listed = browser.run(texts.format("#legend bdi"))
+    assert sorted(listed) == sorted(text.replace("lone \ufffd", "lone ?") for text in hostile)
+    for i, text in enumerate(hostile):
+        browser.run("document.getElementById('row').value = arguments[0]", i)
+        browser.run("document.getElementById('find-row').requestSubmit()")
+        shown = browser.run(texts.format("#picked dd"))[1]
+        assert shown.replace("\0", "\ufffd") == text
+    browser.hover(0)
+    assert browser.run("return window.pwned") is None
+    assert browser.run("return document.querySelectorAll('img, iframe, main script').length") == 0
+    assert browser.run("return document.title") == make.HOSTILE[1]
+
+
+def test_one_component_is_a_strip_a_class(opened):
+    browser = opened(make.make_line())
+    ticks = browser.run(
+        "return [...document.querySelectorAll('#plot .ytick text')].map((e) => e.textContent)"
+    )
+    assert ticks == ["%{x}", "setosa <b>", "versicolor & …", "virginica"]
+    assert browser.run("return document.querySelectorAll('input[name=view]').length") == 0
+
+
+def test_numbers_as_labels(opened):
+    browser = opened(make.make_continuous(), "dark")
+    assert "Label" in browser.hover(3)
+    assert browser.run("return document.querySelectorAll('.colourbar').length") == 1
+
+
+def test_thousands_of_classes(opened):
+    browser = opened(make.make_many_classes())
+    assert browser.run("return document.querySelectorAll('#legend input').length") == 31
+    box = browser.driver.find_element("id", "class")
+    box.send_keys("species 4321")
+    assert browser.run("return document.querySelectorAll('#class-names option').length") == 1
+    box.send_keys("\n")
+    browser.said("“species 4321”: ")
+
+
+def test_more_rows_than_are_drawn(opened):
+    start = time.monotonic()
+    browser = opened(make.make_large())
+    assert time.monotonic() - start < 30
+    browser.said("200,000 of 200,000 points")
+    assert "Of 200,001 rows a sample of 200,000 is drawn" in browser.run(
+        "return document.querySelector('.notice').textContent"
+    )
+    # Nothing is wider than a phone.
+    size = dict(width=390, height=844, deviceScaleFactor=1, mobile=False)
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.wait("document.documentElement.scrollWidth <= 390")
+    browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -1,0 +1,220 @@
+"""Every command as a new user would try it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+from labelens import load
+from labelens.cli import embed as embedding
+from labelens.cli.app import app
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "=1+1",
+    "../x",
+    "[bold]x[/]",
+    "na\u00efve \u65e5\u672c",
+    "$x_1$",
+)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["labelens", "embed", "iris.csv"])
+    return lambda *args: CliRunner().invoke(app, [str(a) for a in args])
+
+
+@pytest.fixture
+def iris(tmp_path):
+    data = load_iris(as_frame=True)
+    frame = data.data.assign(species=data.target_names[data.target])
+    frame.to_csv(tmp_path / "iris.csv", index=False)
+    return frame
+
+
+def test_embed_does_the_whole_job(run, iris, tmp_path):
+    done = run("embed", "iris.csv", "--label", "species", "--json")
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert facts["rows"] == 150
+    assert facts["features"] == 4
+    assert facts["classes"] == 3
+    assert facts["held-out 1-NN accuracy"] > 0.85
+    assert facts["... with shuffled labels"] < 0.6
+    assert "chose" in facts["why"]
+    folder = tmp_path / "embedding"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "embedding.parquet",
+        "embedding.png",
+        "model.labelens",
+        "report.html",
+    ]
+    frame = pd.read_parquet(folder / "embedding.parquet")
+    assert list(frame.columns) == ["row", "part", "label_species", "z1", "z2"]
+    assert len(frame) == 150
+    model = load(folder / "model.labelens")
+    rows = iris.drop(columns="species")
+    np.testing.assert_allclose(model.transform(rows), frame[["z1", "z2"]])
+
+
+def test_the_table_is_short_and_honest(run, iris):
+    done = run("embed", "iris.csv", "--label", "species", "--method", "spca")
+    assert done.exit_code == 0, done.output
+    for words in ("held-out 1-NN accuracy", "raw columns", "commonest class", "shuffled labels"):
+        assert words in done.stdout
+
+
+def test_nothing_is_overwritten_without_force(run, iris, tmp_path):
+    assert run("embed", "iris.csv", "--label", "species", "--method", "srp").exit_code == 0
+    before = (tmp_path / "embedding" / "report.html").read_bytes()
+    again = run("embed", "iris.csv", "--label", "species", "--method", "spca")
+    assert again.exit_code == 1
+    assert "--force" in again.output
+    assert (tmp_path / "embedding" / "report.html").read_bytes() == before
+    forced = run("embed", "iris.csv", "--label", "species", "--method", "spca", "--force")
+    assert forced.exit_code == 0
+
+
+def test_fit_transform_info(run, iris, tmp_path):
+    fitted = run("fit", "iris.csv", "--label", "species", "--method", "kspca", "--gamma", "0.1")
+    assert fitted.exit_code == 0, fitted.output
+    shown = run("info", "model.labelens")
+    assert "KernelSupervisedPCA" in shown.stdout
+    assert json.loads(run("info", "model.labelens", "--json").stdout)
+    iris.drop(columns="species").iloc[::-1].to_parquet(tmp_path / "new.parquet")
+    done = run("transform", "model.labelens", "new.parquet", "--out", "z.csv")
+    assert done.exit_code == 0, done.output
+    assert list(pd.read_csv("z.csv").columns) == ["row", "z1", "z2"]
+    again = run("transform", "model.labelens", "new.parquet", "--out", "z.csv")
+    assert again.exit_code == 1
+    assert "--force" in again.output
+
+
+def test_demo(run, tmp_path):
+    done = run("demo")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "labelens-demo" / "report.html").exists()
+
+
+@pytest.mark.parametrize("kind", ["continuous", "several", "several classes"])
+def test_labels_that_are_not_one_class(run, iris, tmp_path, kind):
+    names = list(iris.columns)
+    labels = dict(
+        continuous=[names[0]], several=names[:2], **{"several classes": ["species", "species2"]}
+    )[kind]
+    iris.assign(species2=iris["species"].str[0]).to_csv(tmp_path / "iris.csv", index=False)
+    options = [part for name in labels for part in ("--label", name)]
+    done = run("embed", "iris.csv", *options, "--method", "spca", "--json")
+    assert done.exit_code == 0, done.output
+    wanted = "1-NN accuracy" if kind == "several classes" else "k-NN R^2"
+    assert json.loads(done.stdout)[f"held-out {wanted}"] > 0.5
+
+
+@pytest.mark.parametrize("method", ["srp", "ksrp", "spca", "kspca", "pca"])
+def test_every_method(run, iris, method):
+    done = run("embed", "iris.csv", "--label", "species", "--method", method, "--quiet")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--label", "specis"], "Did you mean 'species'"),
+        ([], "Which column is the label"),
+        (["--label", "species", "--drop", "nothing"], "no column 'nothing'"),
+        (["--label", "species", "--method", "spca", "--gamma", "1"], "--gamma is for the kernel"),
+        (["--label", "species", "--gamma", "wide"], "--gamma must be a number"),
+        (["--label", "species", "--shrinkage", "much"], "--shrinkage must be"),
+        (["--label", "species", "--kernel", "magic"], "kernel must be one of"),
+        (["--label", "species", "--components", "9", "--method", "spca"], ""),
+    ],
+)
+def test_wrong_options_are_explained(run, iris, tmp_path, options, message):
+    done = run("embed", "iris.csv", *options)
+    if message:
+        assert done.exit_code == 1
+        assert message in " ".join(done.output.split())
+        assert not list((tmp_path / "embedding").glob("*"))
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "empty"),
+        ("a,y\n", "no rows"),
+        ("a,y\n1,x\n2,x\n3,x\n4,x\n5,x\n6,x\n7,x\n8,x\n9,x\n", "the same label, 'x'"),
+        ("a,y\n1,x\n2,z\n", "2 rows"),
+        ("y\nx\nz\n", "No column is left"),
+        (
+            "a,y\n" + "\n".join(f"{i},{'x' if i % 2 else 'z'}" for i in range(9)) + "\n,x\n",
+            "--impute",
+        ),
+    ],
+)
+def test_unlucky_files_are_explained(run, tmp_path, content, message):
+    (tmp_path / "data.csv").write_text(content)
+    done = run("embed", "data.csv", "--label", "y")
+    assert done.exit_code == 1
+    assert message in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_hostile_names_do_nothing(run, rng, tmp_path):
+    frame = pd.DataFrame({name: rng.normal(size=60) for name in HOSTILE})
+    frame["../label"] = [HOSTILE[i % len(HOSTILE)] for i in range(60)]
+    frame["<i>"] = [HOSTILE[i % 3] for i in range(60)]
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    done = run("embed", "data.csv", "--label", "../label", "--format", "csv", "--method", "spca")
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "embedding" / "embedding.csv").read_text()
+    assert '"=1+1"' not in text
+    assert "'=1+1" in text
+    assert "<script>alert(1)</script>" not in (tmp_path / "embedding" / "report.html").read_text()
+    assert sorted(os.listdir(tmp_path)) == ["data.csv", "embedding"]
+
+
+def test_many_classes(run, rng, tmp_path):
+    y = np.repeat(np.arange(500), 4)
+    X = rng.normal(size=(2000, 5)) + rng.normal(size=(500, 5))[y] * 5
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame.assign(y=[f"class {i}" for i in y]).to_parquet(tmp_path / "data.parquet")
+    done = run("embed", "data.parquet", "--label", "y", "--method", "spca", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["classes"] == 500
+
+
+def test_interrupted_nothing_is_left(run, iris, tmp_path, monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(embedding, "write_report", stop)
+    done = run("embed", "iris.csv", "--label", "species", "--method", "spca")
+    assert done.exit_code == 130
+    assert not list((tmp_path / "embedding").iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_reader_that_leaves_is_no_crash(iris, tmp_path):
+    command = f"{sys.executable} -m labelens --help | head -n 1"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert signal.SIGPIPE
+
+
+def test_help_shows_examples(run):
+    for command in ("embed", "fit", "transform", "info", "demo", "reproduce"):
+        shown = run(command, "--help")
+        assert shown.exit_code == 0
+        assert "Usage" in shown.output
+    assert "labelens embed iris.csv --label species" in run("embed", "--help").output

@@ -1,0 +1,349 @@
+"""The page about one embedding: what it says, that text stays text, and that it is sealed."""
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import report_contents as make
+from conftest import read_only
+from labelens import SupervisedPCA
+from labelens.report import Contents, write_report
+from labelens.report.classes import MOST_GROUPS, OTHER, read_classes
+from labelens.report.columns import as_text, pack_column, words_of
+from labelens.report.page import embed
+from labelens.report.sample import stratified
+from labelens.report.verdict import NO_EVIDENCE, interpret
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, and the text outside scripts and styles."""
+
+    def __init__(self, markup):
+        super().__init__()
+        self.elements, self.words, self.raw = [], [], {}
+        self.inside = None
+        self.feed(markup)
+        self.text = " ".join("".join(self.words).split())
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag in ("script", "style"):
+            self.inside = (tag, dict(attributes).get("id"))
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style"):
+            self.inside = None
+
+    def handle_data(self, data):
+        if self.inside is None:
+            self.words.append(data)
+        else:
+            self.raw.setdefault(self.inside, []).append(data)
+
+    def spec(self):
+        return json.loads("".join(self.raw["script", "spec"]))
+
+
+def page_of(tmp_path, contents):
+    path = tmp_path / "report.html"
+    write_report(path, contents)
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    path = tmp_path_factory.mktemp("digits") / "report.html"
+    contents = make.make_contents()
+    write_report(path, contents)
+    return contents, path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    write_report(path, make.make_hostile())
+    return path.read_text(encoding="utf-8")
+
+
+def unpack(packed):
+    return np.frombuffer(base64.b64decode(packed["data"]), dtype="<" + packed["type"])
+
+
+def test_data_arrive_as_they_were(digits):
+    contents, markup = digits
+    spec = Page(markup).spec()
+    assert len(spec["components"]) == 5
+    for j, packed in enumerate(spec["components"]):
+        np.testing.assert_array_equal(unpack(packed), contents.Z[:, j].astype(np.float32))
+    np.testing.assert_array_equal(unpack(spec["heldout"]).astype(bool), contents.test)
+    names = np.array(spec["names"])[unpack(spec["codes"])]
+    np.testing.assert_array_equal(names, contents.labels.astype(str))
+    np.testing.assert_array_equal(
+        unpack(spec["columns"][0]["numbers"]), contents.hover["pixel 20"]
+    )  # fmt: skip
+    assert "rows" not in spec
+
+
+def test_everything_is_on_the_page(digits):
+    contents, markup = digits
+    page = Page(markup)
+    for text in (contents.title, contents.command, *contents.notes, "SupervisedPCA", "0.985"):
+        assert text in page.text
+    headings = [tag for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert headings[0] == "h1"
+    assert headings.count("h1") == 1
+    assert ("html", {"lang": "en"}) in page.elements
+    labelled = [a for tag, a in page.elements if tag == "svg" and a.get("role") == "img"]
+    assert len(labelled) == 2
+    assert all(a["aria-label"] for a in labelled)
+
+
+def test_nothing_is_loaded_from_outside(digits):
+    page = Page(digits[1])
+    for tag, attributes in page.elements:
+        assert not {"src", "srcset", "srcdoc", "data", "action", "poster"} & set(attributes), tag
+        assert tag not in ("link", "base", "iframe", "object", "embed", "img")
+        assert not [name for name in attributes if name.startswith("on")]
+        assert attributes.get("href", "#").startswith("#")
+    styles = "".join(page.raw["style", None])
+    assert "url(" not in styles
+    assert "@import" not in styles
+    [policy] = [a["content"] for _, a in page.elements if "http-equiv" in a]
+    assert "default-src 'none'" in policy
+    assert "connect-src 'none'" in policy
+    scripts = policy.partition("script-src")[2].partition(";")[0]
+    assert "unsafe-inline" not in scripts
+    assert "http" not in policy
+    assert "*" not in policy
+
+
+def test_same_contents_same_bytes(tmp_path):
+    pages = []
+    for name in ("a.html", "b.html"):
+        write_report(tmp_path / name, make.make_contents())
+        pages.append((tmp_path / name).read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_hostile_text_is_text(hostile, digits):
+    page, harmless = Page(hostile), Page(digits[1])
+    kinds = {tag for tag, _ in page.elements}
+    # Thirty classes have shapes that ten do not.
+    assert kinds <= {tag for tag, _ in harmless.elements} | {"path"}
+    assert sum(tag == "script" for tag, _ in page.elements) == 3
+    assert sum(tag == "style" for tag, _ in page.elements) == 1
+    assert not [a for _, a in page.elements for name in a if name.startswith("on")]
+    for text in make.HOSTILE:
+        shown = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        assert " ".join(shown.split()) in page.text, text
+    assert set(page.spec()["names"]) == set(make.HOSTILE)
+
+
+def test_json_cannot_leave_its_element():
+    text = embed(make.HOSTILE)
+    assert not set("<>&\u2028\u2029\x00") & set(text)
+    assert json.loads(text) == make.HOSTILE
+
+
+def test_a_sample_is_stratified_and_keeps_every_class():
+    codes = np.repeat([0, 1, 2, 3], [60_000, 30_000, 9_999, 1])
+    rows = stratified(codes, limit=1000)
+    assert len(rows) == 1000 == len(set(rows.tolist()))
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_allclose(np.bincount(codes[rows]), [600, 300, 100, 1], atol=2)
+    np.testing.assert_array_equal(rows, stratified(codes, limit=1000))
+    np.testing.assert_array_equal(stratified(codes[:50], limit=50), np.arange(50))
+
+
+@pytest.mark.parametrize("limit", [3, 7, 50, 99])
+def test_a_sample_has_the_size_asked_for(limit, rng):
+    codes = rng.integers(6, size=100)
+    rows = stratified(codes, limit)
+    assert len(rows) == limit
+    if limit >= 6:
+        assert set(codes[rows]) == set(codes)
+
+
+def test_a_sample_is_told_with_its_numbers(tmp_path):
+    page = page_of(tmp_path, make.make_large(n=200_300))
+    assert "Of 200,300 rows a sample of 200,000 is drawn" in page.text
+    spec = page.spec()
+    rows = unpack(spec["rows"])
+    assert len(rows) == 200_000
+    assert rows[-1] > 200_000
+    assert len(np.unique(unpack(spec["codes"]))) == 40
+
+
+def test_many_classes_share_a_group(tmp_path):
+    contents = make.make_many_classes(c=300, n=2000)
+    page = page_of(tmp_path, contents)
+    spec = page.spec()
+    assert len(spec["groups"]) == MOST_GROUPS + 1
+    assert spec["groups"][-1] == {"name": OTHER, "other": True}
+    assert len(spec["names"]) == 300
+    assert "the 30 largest of 300 classes" in page.text
+    assert "60 most confused of 300 classes" in page.text
+    assert sum(tag == "input" and a.get("type") == "checkbox" for tag, a in page.elements) == 31
+
+
+def test_classes_in_the_order_people_expect():
+    assert read_classes([10, 9, 100]).names == ["9", "10", "100"]
+    assert read_classes(np.array(["10", "b", "9", "a"])).names == ["9", "10", "a", "b"]
+    assert read_classes(["x", None, float("nan")]).names == ["(missing)", "x"]
+    classes = read_classes(np.array([2.5, np.nan, 2.5]))
+    assert [classes.names[c] for c in classes.codes] == ["2.5", "(missing)", "2.5"]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([1, 2.5, float("nan")], None),
+        ([1, "a", None], ["1", "a", "(missing)"]),
+        ([2**60, 1, 2], [str(2**60), "1", "2"]),
+        ([True, False, True], ["True", "False", "True"]),
+        ([[1], [1, 2], []], ["[1]", "[1, 2]", "[]"]),
+        (pd.Series(["a", pd.NA, "b"]), ["a", "(missing)", "b"]),
+        (pd.to_datetime(pd.Series(["2024-01-02", None, "2024-01-03"])), None),
+        (pd.Categorical(["u", "v", "u"]), ["u", "v", "u"]),
+        (np.array([b"x", b"y", b"z"]), ["b'x'", "b'y'", "b'z'"]),
+    ],
+)
+def test_columns_of_any_type(values, shown):
+    packed = pack_column("name", values, np.arange(3))
+    json.dumps(packed)
+    if shown is not None:
+        assert [packed["words"][c] for c in unpack(packed["codes"])] == shown
+
+
+def test_long_values_are_cut():
+    assert as_text("x" * 300, 200) == "x" * 200 + "…"
+    assert words_of(["a", "b", "a"])[0] == ["a", "b"]
+
+
+BASE = dict(
+    heldout=0.9, train=0.92, raw=0.9, majority=0.2, shuffled=0.15, metric="1-NN accuracy"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "n", "words"),
+    [
+        ({}, 500, "about as well as the raw columns do."),
+        ({"heldout": 0.16}, 500, NO_EVIDENCE),
+        ({"heldout": 0.4, "shuffled": 0.3, "majority": 0.1}, 20, NO_EVIDENCE),
+        ({"heldout": 0.4, "shuffled": 0.3, "majority": 0.1, "raw": 0.4}, 5000, "about as well"),
+        ({"heldout": 0.9, "majority": 0.9}, 500, "always naming the largest class"),
+        ({"raw": 0.5}, 500, "better than the raw columns"),
+        ({"raw": 0.99}, 500, "less well than the raw columns"),
+        ({"raw": None}, 500, "can be told from this embedding."),
+        ({"heldout": 0.6, "train": 1.0, "raw": 0.6}, 500, "trust the held-out number only"),
+        ({"heldout": None}, 0, "No rows were held out"),
+        ({"shuffled": None}, 500, "no control with shuffled labels was run"),
+        ({"metric": "k-NN R^2", "heldout": 0.03, "majority": None, "shuffled": -1}, 9, NO_EVIDENCE),
+        ({"metric": "k-NN R^2", "heldout": 0.6, "majority": None, "raw": 0.3}, 9, "better than"),
+    ],
+)
+def test_the_sentence_follows_the_rule(changes, n, words):
+    sentence = interpret(BASE | changes, n)
+    assert words in sentence
+    assert sentence.endswith(".")
+    assert sentence.count(".") == 1
+
+
+def test_missing_parts_are_told(tmp_path):
+    class Model:
+        pass
+
+    scores = dict.fromkeys(BASE) | {"metric": "1-NN accuracy"}
+    page = page_of(
+        tmp_path,
+        make.make_contents(
+            model=Model(), scores=scores, confusion=None, gamma_curve=None, notes=(), hover={}
+        ),
+    )
+    for told in (
+        "does not say how much its components depend",
+        "has no components_",
+        "No kernel widths were compared",
+        "No held-out predictions were given",
+        "Not measured: held-out rows, training rows, raw columns, largest class",
+        "not measured",
+    ):
+        assert told in page.text
+
+
+def test_continuous_labels_and_kernels(tmp_path):
+    contents = make.make_continuous()
+    labels = contents.labels.copy()
+    labels[:3] = np.nan
+    changed = {name: getattr(contents, name) for name in contents.__dataclass_fields__}
+    page = page_of(tmp_path, Contents(**changed | {"labels": labels}))
+    assert "A kernel method weighs features of its kernel" in page.text
+    assert "no classes to confuse" in page.text
+    assert "Largest class" not in page.text
+    assert [g["name"] for g in page.spec()["groups"]] == ["labelled", "no label"]
+
+
+def test_odd_embeddings(tmp_path):
+    contents = make.make_contents()
+    Z = contents.Z.copy()
+    Z[5] = np.nan
+    Z[6] = 1e300
+    page = page_of(tmp_path, make.make_contents(Z=Z))
+    assert "Rows without finite coordinates are not drawn: 2." in page.text
+    page = page_of(tmp_path, make.make_contents(Z=np.full_like(Z, np.nan)))
+    assert "No row has finite coordinates" in page.text
+    wide = np.tile(contents.Z, (1, 20))
+    page = page_of(tmp_path, make.make_contents(Z=wide))
+    assert "The first 50 of 100 components" in page.text
+    page = page_of(tmp_path, make.make_contents(gamma_curve=dict(
+        gammas=[0.1], mean=[0.5], std=[0.0], shuffled_mean=[0.5])))  # fmt: skip
+    assert "at gamma = 0.1" in page.text
+    with pytest.warns(UserWarning, match="carry information"):
+        model = SupervisedPCA(3).fit(np.eye(4), [0, 0, 1, 1])
+    assert "carries no information" in page_of(tmp_path, make.make_contents(model=model)).text
+
+
+def test_nothing_given_is_changed(tmp_path):
+    contents = make.make_contents()
+    read_only(contents.Z, contents.test, contents.hover["pixel 20"], contents.confusion[1])
+    write_report(tmp_path / "new" / "report.html", contents)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Z": np.zeros(3)}, r"shape \(rows, components\)"),
+        ({"labels": [1, 2]}, "labels has 2 values, but Z has 1797 rows"),
+        ({"hover": {"age": [1]}}, "hover column 'age' has 1 values"),
+        ({"hover": {str(i): np.zeros(1797) for i in range(9)}}, "at most 8"),
+        ({"test": np.zeros(1797)}, "must be booleans"),
+        ({"scores": {"heldout": 1.0}}, "exactly these keys: heldout, train"),
+        ({"scores": BASE | {"metric": "F1"}}, "The metric 'F1' is none of"),
+        ({"confusion": (["a"], np.zeros((2, 2)))}, "1 class names, but counts of shape"),
+        ({"gamma_curve": {"gammas": [1]}}, "gamma_curve must have exactly these keys"),
+        ({"continuous": True, "labels": ["a"] * 1797}, "labels must be numbers"),
+    ],
+)
+def test_bad_contents(changes, message):
+    with pytest.raises(ValueError, match=message):
+        make.make_contents(**changes)
+
+
+def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("labelens._page.os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(path, make.make_contents())
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,200 @@
+"""Files of columns: what is read, what is picked, and what is said about the rest."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labelens import tables
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "width": [1.0, 2.0, 3.0, 4.0],
+            "count": [1, 2, 3, 4],
+            "wet": [True, False, True, False],
+            "colour": ["red", "blue", "red", "<b>"],
+            "when": pd.to_datetime(["2020-01-01"] * 4),
+            "species": ["a", "b", "a", "b"],
+        }
+    )
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "parquet", "feather", "arrow"])
+def test_every_kind_of_file_reads_the_same(tmp_path, frame, kind):
+    path, plain = tmp_path / f"data.{kind}", frame.drop(columns="when")
+    if kind.startswith(("csv", "tsv")):
+        text = plain.to_csv(index=False, sep="\t" if kind == "tsv" else ",").encode()
+        path.write_bytes(gzip.compress(text) if kind.endswith("gz") else text)
+    elif kind == "parquet":
+        plain.to_parquet(path)
+    else:
+        plain.to_feather(path)
+    pd.testing.assert_frame_equal(tables.read(path), plain, check_dtype=False)
+
+
+def test_arrays_and_labels_beside_them(tmp_path, rng):
+    X, y = rng.normal(size=(5, 3)), np.arange(5) % 2
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    found = tables.read(tmp_path / "X.npy", tmp_path / "y.npy")
+    assert list(found.columns) == ["x0", "x1", "x2", "label"]
+    np.testing.assert_array_equal(found["label"], y)
+    np.savez(tmp_path / "both.npz", X=X, y=y, other=np.zeros(9))
+    assert list(tables.read(tmp_path / "both.npz").columns) == ["x0", "x1", "x2", "y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, "no file"),
+        ("a.csv", b"", "empty"),
+        ("a.csv", b"x,y\n", "no rows"),
+        ("a.xlsx", b"PK", "none of the kinds"),
+        ("a.parquet", b"not parquet", "cannot be read"),
+        ("a.npy", b"\x93NUMPY garbage", "cannot be read"),
+        ("a.npz", b"PK\x03\x04", "cannot be read"),
+    ],
+)
+def test_unreadable_files_are_named(tmp_path, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises((ValueError, FileNotFoundError), match=message) as error:
+        tables.read(tmp_path / name)
+    assert name in str(error.value)
+
+
+def test_no_pickle_is_loaded(tmp_path):
+    np.save(tmp_path / "bad.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"bad\.npy cannot be read"):
+        tables.read(tmp_path / "bad.npy")
+
+
+def test_labels_of_another_length(tmp_path):
+    np.save(tmp_path / "X.npy", np.zeros((5, 2)))
+    np.save(tmp_path / "y.npy", np.zeros(4))
+    with pytest.raises(ValueError, match=r"4 labels, and there are 5 rows"):
+        tables.read(tmp_path / "X.npy", tmp_path / "y.npy")
+
+
+# Columns -------------------------------------------------------------------------------------
+
+
+def test_numbers_stay_categories_are_coded_dates_are_told(frame):
+    table = tables.pick(frame, ["species"])
+    coded = ["colour=<b>", "colour=blue", "colour=red"]
+    assert table.names == ["width", "count", "wet", *coded]
+    np.testing.assert_array_equal(table.X[:, 2], [1, 0, 1, 0])
+    np.testing.assert_array_equal(table.X[:, -1], [1, 0, 1, 0])
+    assert table.labels.tolist() == ["a", "b", "a", "b"]
+    assert any("One-hot encoded: 'colour' (3 values)" in note for note in table.notes)
+    assert any("dates: 'when'" in note for note in table.notes)
+
+
+def test_features_and_drop(frame):
+    assert tables.pick(frame, ["species"], features=["count", "width"]).names == ["count", "width"]
+    assert "width" not in tables.pick(frame, ["species"], drop=["width"]).names
+
+
+@pytest.mark.parametrize(("wrong", "near"), [("specis", "species"), ("COLOUR", "colour")])
+def test_a_mistyped_column_gets_a_suggestion(frame, wrong, near):
+    with pytest.raises(ValueError, match=f"no column '{wrong}'. Did you mean .*'{near}'"):
+        tables.pick(frame, [wrong])
+
+
+def test_a_column_unlike_any_lists_what_there_is(frame):
+    with pytest.raises(ValueError, match=r"There are 'width', 'count'"):
+        tables.pick(frame, ["zzzzqqqq"])
+
+
+def test_text_with_many_values_is_left_out(frame):
+    long = pd.DataFrame({"x": range(60), "name": [f"person {i}" for i in range(60)]})
+    table = tables.pick(long, [])
+    assert table.names == ["x"]
+    assert "more than 50 different values: 'name'" in table.notes[0]
+
+
+def test_text_dates_are_dates():
+    frame = pd.DataFrame({"x": [1, 2], "day": ["2020-01-02", "2021-03-04"]})
+    assert tables.pick(frame).names == ["x"]
+
+
+def test_missing_values_are_counted_by_column(frame):
+    frame.loc[[0, 2], "width"] = np.nan
+    frame.loc[1, "colour"] = None
+    with pytest.raises(ValueError, match=r"'width' 2.*of 4 rows.*--impute"):
+        tables.pick(frame, ["species"])
+    dropped = tables.pick(frame, ["species"], impute="drop")
+    assert dropped.labels.tolist() == ["b"]
+    filled = tables.pick(frame, ["species"], impute="mean")
+    np.testing.assert_array_equal(filled.X[:, 0], [3, 2, 3, 4])
+    assert np.isfinite(filled.X).all()
+
+
+def test_a_column_without_any_value_cannot_be_filled(frame):
+    frame["empty"] = np.nan
+    with pytest.raises(ValueError, match=r"'empty' has no value at all.*--drop"):
+        tables.pick(frame, ["species"], impute="median")
+    with pytest.raises(ValueError, match="none would be left"):
+        tables.pick(frame, ["species"], impute="drop")
+
+
+def test_infinity_is_named(frame):
+    frame["width"] = [1, np.inf, 2, 3]
+    with pytest.raises(ValueError, match="'width' holds infinity"):
+        tables.pick(frame, ["species"])
+
+
+def test_rows_without_a_label_are_left_out(frame):
+    frame.loc[0, "species"] = None
+    table = tables.pick(frame, ["species"])
+    assert len(table.X) == 3
+    assert "1 rows without a label" in table.notes[0]
+    frame["species"] = None
+    with pytest.raises(ValueError, match="No row has a label"):
+        tables.pick(frame, ["species"])
+
+
+def test_a_date_is_no_label(frame):
+    with pytest.raises(ValueError, match="'when' is a date"):
+        tables.pick(frame, ["when"])
+
+
+def test_nothing_left_to_use(frame):
+    with pytest.raises(ValueError, match=r"No column is left.*dates: 'when'"):
+        tables.pick(frame[["when", "species"]], ["species"])
+
+
+def test_several_labels(frame):
+    assert tables.pick(frame, ["width", "count"]).labels.shape == (4, 2)
+
+
+def test_new_rows_are_aligned_by_name(frame):
+    names = tables.pick(frame, ["species"]).names
+    new = frame.iloc[[1, 0]][["colour", "wet", "count", "width"]].copy()
+    new["colour"] = ["green", "red"]
+    table = tables.align(new, names)
+    assert table.X.tolist() == [[2, 2, 0, 0, 0, 0], [1, 1, 1, 0, 0, 1]]
+    assert "colour=green" in table.notes[-1]
+    with pytest.raises(ValueError, match="no column 'width'"):
+        tables.align(new.drop(columns="width"), names)
+
+
+# Writing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])
+def test_no_formula_reaches_a_spreadsheet(tmp_path, text):
+    frame = pd.DataFrame({text: [text, "plain"], "z1": [-1.5, 2.0]})
+    tables.write(frame, tmp_path / "out.csv")
+    found = pd.read_csv(tmp_path / "out.csv", skipinitialspace=False)
+    assert found.columns[0].startswith("'")
+    assert found.iloc[0, 0].startswith("'")
+    assert found.iloc[1, 0] == "plain"
+    assert found["z1"].tolist() == [-1.5, 2.0]

@@ -1,0 +1,86 @@
+"""What a held-out part says of an embedding."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from labelens import KernelSupervisedPCA, SupervisedPCA
+from labelens.trial import held_out, is_continuous, try_out
+
+
+def test_digits_are_told_apart_and_shuffled_ones_are_not():
+    X, y = load_digits(return_X_y=True)
+    trial = try_out(KernelSupervisedPCA(9, shrinkage=0.01, random_state=0), X, y, 0)
+    scores = trial.scores
+    assert scores.metric == "1-NN accuracy"
+    assert scores.heldout > 0.95
+    assert scores.raw > 0.95
+    assert 0.05 < scores.shuffled < 0.2
+    assert 0.08 < scores.majority < 0.12
+    names, counts = trial.confusion
+    assert names == list(range(10))
+    assert counts.sum() == trial.test.sum() == 450
+    assert np.trace(counts) / counts.sum() == pytest.approx(scores.heldout)
+
+
+def test_noise_looks_good_on_the_fitted_rows_only(rng):
+    """The point of it all: 200 columns of noise, 60 rows, five classes."""
+    X, y = rng.normal(size=(60, 200)), np.arange(60) % 5
+    scores = try_out(SupervisedPCA(4), X, y, 0).scores
+    assert scores.train > 0.9
+    assert scores.heldout < 0.5
+
+
+def test_the_model_has_not_seen_the_held_out_labels(rng):
+    X, y = rng.normal(size=(80, 5)), np.arange(80) % 2
+    trial = try_out(SupervisedPCA(1), X, y, 3)
+    again = SupervisedPCA(1).fit(X[~trial.test], y[~trial.test])
+    np.testing.assert_array_equal(trial.model.components_, again.components_)
+    np.testing.assert_array_equal(trial.Z, again.transform(X))
+
+
+def test_numbers_are_scored_by_r2(rng):
+    X = rng.normal(size=(400, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.01 * rng.normal(size=400)
+    trial = try_out(SupervisedPCA(1), X, y, 0)
+    assert trial.continuous
+    assert trial.scores.metric == "k-NN R^2"
+    assert trial.scores.heldout > 0.95
+    assert trial.scores.shuffled < 0.2
+    assert trial.scores.majority is None
+    assert trial.confusion is None
+    both = try_out(SupervisedPCA(2), X, np.column_stack([y, X[:, 2]]), 0)
+    assert both.scores.heldout > 0.9
+
+
+def test_every_class_is_in_both_parts():
+    y = np.repeat(["a", "b", "c"], [4, 40, 400])
+    test = held_out(y, len(y), 0)
+    assert set(y[test]) == set(y[~test]) == {"a", "b", "c"}
+    np.testing.assert_array_equal(test, held_out(y, len(y), 0))
+    assert held_out(np.arange(100).astype(str), 100, 0).sum() == 25  # one row a class
+
+
+@pytest.mark.parametrize(
+    ("labels", "wanted"),
+    [
+        ([0, 1, 2], False),
+        (["a", "b", "a"], False),
+        ([0.5, 1.0, 2.0], True),
+        ([1.0, 2.0, 1.0], False),
+        (range(5000), True),
+        (list(range(300)) * 30, False),
+    ],
+)
+def test_which_labels_are_numbers(labels, wanted):
+    assert is_continuous(np.array(labels)) is wanted
+
+
+def test_large_data_is_judged_by_a_sample(rng, monkeypatch):
+    monkeypatch.setattr("labelens.trial.MOST_QUERIES", 20)
+    monkeypatch.setattr("labelens.trial.MOST_NEIGHBOURS", 50)
+    X, y = rng.normal(size=(400, 3)), np.arange(400) % 2
+    X[:, 0] += 5 * y
+    scores = try_out(SupervisedPCA(1), X, y, 0).scores
+    assert scores.sampled
+    assert scores.heldout > 0.9
