@@ -354,7 +354,7 @@ def test_claims_as_markdown():
     claims = make_claims()[:2]
     claims[1]["note"] = "a | b\n<b>c</b>"
     assert report.claims_markdown(claims).splitlines()[2:] == [
-        "Verdicts on 2 claims: 1 holds, 1 holds with a caveat.",
+        "Verdicts on 2 claims. Holds: 1; holds with a caveat: 1.",
         "",
         "| Verdict | The paper says | Where | Our figure | Note |",
         "|---|---|---|---|---|",

@@ -314,8 +314,8 @@ def _tally(claims: Sequence[Mapping[str, str]]) -> str:
     if not claims:
         return "No claims were checked in this run."
     counts = Counter(claim["verdict"] for claim in claims)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
-    return f"Verdicts on {len(claims)} claims: {', '.join(parts)}."
+    parts = [f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
+    return f"Verdicts on {len(claims)} claims. {'; '.join(parts).capitalize()}."
 
 
 def _check_verdict(claim: Mapping[str, str]) -> None:
