@@ -339,7 +339,7 @@ def test_texts_are_escaped(tmp_path, frames):
 def test_verdicts_are_words_on_badges(full):
     badges = re.findall(r'<span class="badge (\w+)">([^<]+)</span>', full)
     assert [(kind, words) for words, kind in report.VERDICTS.items()] == badges
-    assert "1 holds, 1 holds with a caveat, 1 does not hold, 1 not measured." in full
+    assert "Holds: 1; holds with a caveat: 1; does not hold: 1; not measured: 1." in full
     for kind in report.VERDICTS.values():
         assert f".{kind} {{ background" in report.CSS
 
