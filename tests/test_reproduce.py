@@ -11,7 +11,7 @@ from labelens.cli.app import app
 from labelens.experiments import classification, reproduce, visualisation
 from labelens.experiments.approximation import procrustes_residual
 from labelens.experiments.claims import CAVEAT, HOLDS, NO, RULES, UNKNOWN, judge
-from labelens.experiments.lab import Lab, choose_gamma, make_method
+from labelens.experiments.lab import LITERAL, Lab, choose_gamma, make_method
 from labelens.experiments.store import Store
 
 QUICK = Lab(quick=True)
@@ -95,6 +95,15 @@ def test_xor_with_labels_and_with_noise_on_them():
     assert max(mean["plain", "SPCA", 2], mean["plain", "SRP", 2]) < 0.65
     assert mean["label noise", "KSRP", 2] < 0.8  # L = I: what remains is a random sketch
     assert set(records.device) == {"plain", "label noise", "target_weight"}
+
+
+def test_labels_as_written_stand_beside_the_exact_ones():
+    records = classification._literal(QUICK, "XOR", 0, 1)
+    assert [r["method"] for r in records] == ["SRP, sigma_Y = 1e-10", "KSRP, sigma_Y = 1e-10"]
+    assert records[0]["accuracy"] < 0.65
+    assert records[1]["accuracy"] > 0.9  # two classes: any two different numbers will do
+    model = make_method("SRP" + LITERAL, 2, QUICK.split("XOR"), None, 0)
+    assert model.label_map == "fourier"
 
 
 def test_residual_knows_rotations_and_scales(rng):

@@ -51,6 +51,7 @@ def new_files(folder: Path, names: list[str], force: bool) -> Iterator[Path]:
         raise FileExistsError(
             f"{folder} already holds {', '.join(there)}; choose another --out, or --force."
         )
+    ours = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = Path(mkdtemp(prefix=".unfinished-", dir=folder))
     try:
@@ -60,6 +61,8 @@ def new_files(folder: Path, names: list[str], force: bool) -> Iterator[Path]:
                 os.replace(unfinished / name, folder / name)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+        if ours and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 @contextmanager

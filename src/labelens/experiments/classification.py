@@ -20,6 +20,7 @@ from . import literal
 from .lab import (
     EXACT_KSRP,
     K_X,
+    LITERAL,
     METHODS,
     TARGET_WEIGHT,
     Lab,
@@ -47,7 +48,32 @@ def tasks(lab: Lab) -> Iterator[Task]:
         for dataset in COMPONENTS:
             name = f"classification/{dataset}/{run:03}"
             yield Task(name, partial(_small, lab, dataset, run))
+    for run in range(lab.runs):
+        for dataset in COMPONENTS:
+            name = f"classification/{dataset}{LITERAL}/{run:03}"
+            yield Task(name, partial(_literal, lab, dataset, run, 1))
     yield from _mnist_tasks(lab)
+    for run in range(lab.mnist_runs):
+        name = f"classification/MNIST/{LITERAL}/{run:03}"
+        yield Task(name, partial(_literal, lab, "MNIST", run, 9))
+
+
+def _literal(lab: Lab, dataset: str, run: int, k: int) -> list[dict[str, Any]]:
+    """The delta kernel by random features of a narrow RBF kernel, beside the exact one above."""
+    split, seed = lab.split(dataset, run), lab.seed * 1000 + run
+    return [
+        _fitted(
+            split,
+            method + LITERAL,
+            "plain",
+            k,
+            run,
+            choose_gamma(method, k, split, lab, seed),
+            seed,
+            1.0,
+        )
+        for method in ("SRP", "KSRP")
+    ]
 
 
 def _record(split: Split, method: str, device: str, k: int, run: int, **figures: Any) -> dict:

@@ -32,6 +32,8 @@ METHODS = {
     "SRP without labels": ("#0072B2", "o"),
     "KSRP": ("#56B4E9", "^"),
     "KSRP, exact K": ("#009E73", "*"),
+    "SRP, sigma_Y = 1e-10": ("#0072B2", "x"),
+    "KSRP, sigma_Y = 1e-10": ("#56B4E9", "x"),
 }
 OTHER = ("#7F7F7F", "x")
 # Maps have line styles too: two of them often lie on each other.

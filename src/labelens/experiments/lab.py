@@ -36,6 +36,7 @@ from ..methods import (
 )
 
 METHODS = ("SPCA", "SRP", "KSPCA", "KSRP")
+LITERAL = ", sigma_Y = 1e-10"  # random features of that RBF kernel on the labels, as written
 EXACT_KSRP = "KSRP, exact K"  # "we can use the actual kernel K instead of an approximate"
 K_X = 1000  # random features of the data kernel, as in the paper
 TARGET_WEIGHT = 0.9  # where more than c - 1 components are asked for
@@ -114,6 +115,9 @@ def make_method(
         return SupervisedPCA(**common)
     if method == "SRP":
         return SupervisedRandomProjection(**common, random_state=seed)
+    if method.endswith(LITERAL):
+        model = make_method(method.removesuffix(LITERAL), k, split, gamma, seed, target_weight)
+        return model.set_params(label_map="fourier")
     if method == "KSPCA":
         # Beyond the labels there is variance, which the exact kernel has no features for.
         approximation = "exact" if target_weight == 1 else "orthogonal"
