@@ -68,23 +68,30 @@ class Browser:
         return self.driver.get_log(kind)
 
     def hover(self, i):
-        """Put the pointer on the i-th point of the last trace with points."""
-        place = self.run(
-            """
-            const plot = document.getElementById("plot");
-            plot.scrollIntoView({ block: "center" });
-            const { xaxis, yaxis } = plot._fullLayout;
-            const trace = plot.data.filter((t) => t.visible !== false).at(-1);
-            const box = plot.getBoundingClientRect();
-            return [box.left + xaxis._offset + xaxis.d2p(trace.x[arguments[0]]),
-                    box.top + yaxis._offset + yaxis.d2p(trace.y[arguments[0]])];
-            """,
-            i,
-        )
-        for nudge in (3, 0):
-            event = dict(type="mouseMoved", x=place[0] + nudge, y=place[1])
-            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
-        self.wait("!document.getElementById('tip').hidden")
+        """Put the pointer on the i-th point of the last trace with points, as often as it takes.
+
+        Plotly looks at the pointer only so often, and not while it draws.
+        """
+        end = time.monotonic() + 20
+        shown = "return !document.getElementById('tip').hidden"
+        while not self.run(shown):
+            assert time.monotonic() < end, "the pointer is on a point, and no tip is shown"
+            x, y = self.run(
+                """
+                const plot = document.getElementById("plot");
+                plot.scrollIntoView({ block: "center" });
+                const { xaxis, yaxis } = plot._fullLayout;
+                const trace = plot.data.filter((t) => t.visible !== false).at(-1);
+                const box = plot.getBoundingClientRect();
+                return [box.left + xaxis._offset + xaxis.d2p(trace.x[arguments[0]]),
+                        box.top + yaxis._offset + yaxis.d2p(trace.y[arguments[0]])];
+                """,
+                i,
+            )
+            for away in (60, 3, 0):
+                event = dict(type="mouseMoved", x=x + away, y=y)
+                self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+                time.sleep(0.15)
         return self.text("tip")
 
     def painted(self):
