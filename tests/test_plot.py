@@ -24,7 +24,7 @@ from labelens import (
     Wheel,
     plot,
 )
-from labelens.plot.canvas import COLOURS, MARKERS, look, shown
+from labelens.plot.canvas import COLOURS, MARKERS, extents, look, shown
 
 HOSTILE = ["$x_1$", "$\\frac{", "<script>", "_hidden", "", " \n\t", "a\x00b", "%d {} \\n", "µ Ж 日",
            "long " * 500]  # fmt: skip
@@ -380,3 +380,16 @@ def test_what_wheel_refuses(data):
         plot.wheel(X, y, estimator=SupervisedPCA())
     with pytest.raises(ValueError, match="none to fit the wheel on"):
         plot.wheel(X, y, test=np.ones(90, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    ("points", "limits"),
+    [
+        ([[0, 0], [10, 0]], [[-0.4, 10.4], [-5.4, 5.4]]),
+        ([[0, 1e-17], [10, -1e-17]], [[-0.4, 10.4], [-5.4, 5.4]]),
+        ([[3, 4], [3, 4]], [[2.46, 3.54], [3.46, 4.54]]),
+        ([[0, 0], [10, 0.1]], [[-0.4, 10.4], [-0.004, 0.104]]),
+    ],
+)
+def test_flat_embeddings_get_room(points, limits):
+    np.testing.assert_allclose(extents(np.array(points, float)), limits, atol=1e-12)

@@ -219,19 +219,6 @@ def test_classes_differ_in_shape_and_test_rows_are_filled(figures):
     ]
 
 
-@pytest.mark.parametrize(
-    ("points", "limits"),
-    [
-        ([[0, 0], [10, 0]], [[-0.6, 10.6], [-5.6, 5.6]]),
-        ([[0, 1e-17], [10, -1e-17]], [[-0.6, 10.6], [-5.6, 5.6]]),
-        ([[3, 4], [3, 4]], [[2.44, 3.56], [3.44, 4.56]]),
-        ([[0, 0], [10, 0.1]], [[-0.6, 10.6], [-0.006, 0.106]]),
-    ],
-)
-def test_flat_embeddings_get_room(points, limits):
-    np.testing.assert_allclose(drawing.extents(np.array(points, float)), limits, atol=1e-12)
-
-
 def test_the_spread_of_a_single_run_is_zero(frames):
     one = frames["classification"].query("dataset == 'Ionosphere' and method == 'SRP'")
     spread = tidy.spread(one[one["device"] == "plain"], "k", "accuracy")

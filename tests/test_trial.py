@@ -70,6 +70,8 @@ def test_every_class_is_in_both_parts():
         ([1.0, 2.0, 1.0], False),
         (range(5000), True),
         (list(range(300)) * 30, False),
+        ([[0, 1], [1, 2], [2, 0]], False),
+        ([[0.5, 1.5], [1.0, 2.5], [2.0, 0.1]], True),
     ],
 )
 def test_which_labels_are_numbers(labels, wanted):

@@ -47,8 +47,10 @@ class Trial:
 
 def is_continuous(labels: NDArray[Any]) -> bool:
     """Numbers rather than classes: not all whole, or whole with nearly as many values as rows."""
-    if labels.ndim == 2 or choose_kernel(labels) == "rbf":
-        return labels.dtype.kind in "iuf"
+    if labels.ndim == 2:
+        return all(is_continuous(column) for column in labels.T)
+    if choose_kernel(labels) == "rbf":
+        return True
     distinct = len(set(labels.tolist()))
     return labels.dtype.kind in "iuf" and distinct > max(100, len(labels) // 10)
 

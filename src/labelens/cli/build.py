@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import tables
 from ..methods import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -15,6 +17,8 @@ from ..methods import (
     SupervisedRandomProjection,
 )
 from ..trial import held_out, is_continuous, try_out
+from . import options as o
+from .output import step
 
 METHODS: dict[str, Any] = {
     "srp": SupervisedRandomProjection,
@@ -45,21 +49,61 @@ def build(method: str, options: dict[str, Any]) -> Any:
     return METHODS[method](**given)
 
 
-def as_gamma(text: str | None) -> float | str | None:
-    """A number, "scale" or "median"."""
-    if text is None or text in ("scale", "median"):
+def as_number(option: str, text: str | None, *words: str) -> float | str | None:
+    """The number that an option was given, or one of the words that it takes instead."""
+    if text is None or text in words:
         return text
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"--gamma must be a number, 'scale' or 'median', got {text!r}.") from None
+        or_word = " or ".join(map(repr, words))
+        raise ValueError(f"--{option} must be a number or {or_word}, got {text!r}.") from None
+
+
+def load(
+    data: Path,
+    label: list[str] | None,
+    labels: Path | None,
+    features: list[str] | None,
+    drop: list[str] | None,
+    impute: o.Impute | None,
+    quiet: bool,
+) -> tables.Table:
+    """Read a file and pick its columns; a label is needed."""
+    with step(f"reading {data.name}", quiet):
+        frame = tables.read(data, labels)
+        if not label and labels is not None:
+            label = [name for name in frame.columns if name == "label"] or None
+        if not label:
+            some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
+            raise ValueError(f"Which column is the label? Name it with --label ({some}, ...).")
+        filling = None if impute is None else impute.value
+        table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
+    values = set(map(str, np.asarray(table.labels).ravel().tolist()))
+    if len(values) < 2:
+        raise ValueError(
+            f"All rows have the same label, {values.pop()!r}: there is nothing to tell apart."
+        )
+    if len(table.X) < 8:
+        raise ValueError(f"There are {len(table.X)} rows; with so few nothing can be held out.")
+    return table
+
+
+def pick_model(
+    method: o.Method, table: tables.Table, asked: dict[str, Any], seed: int
+) -> tuple[Any, str]:
+    if method == o.Method.auto:
+        return choose(table.X, table.labels, asked, seed)
+    return build(method.value, asked), ""
 
 
 def settle(
     options: dict[str, Any], labels: NDArray[Any], n_features: int, notes: list[str]
 ) -> dict[str, Any]:
-    """Fill in the number of components, and a second direction for two classes."""
+    """Fill in what labels decide: their kernel, and directions beyond those of the classes."""
     options = dict(options)
+    if is_continuous(labels):
+        options["label_kernel"] = "rbf"  # also for whole numbers, which are classes by default
     if options.get("n_components") is None:
         options["n_components"] = min(2, n_features)
     k = options["n_components"]

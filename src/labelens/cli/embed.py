@@ -6,6 +6,7 @@ import platform
 import shlex
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,15 +16,16 @@ import typer
 
 from .. import __version__, plot, tables
 from .._optional import require
+from ..labels import choose_kernel
 from ..persist import save
 from ..plot.selection import gamma_scores
 from ..report import Contents, write_report
 from ..trial import Trial, try_out
 from . import options as o
-from .build import as_gamma, build, choose, settle
-from .output import in_words, messages, new_files, show, step
+from .build import as_number, load, pick_model, settle
+from .output import in_words, new_files, show, step
 
-MOST_ROWS = 2000  # for the curve of kernel widths
+MOST_ROWS, FOLDS = 2000, 3  # for the curve of kernel widths
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
 
 
@@ -57,15 +59,16 @@ def embed(
     labelens embed iris.csv --label species
     labelens embed digits.npz --label y --method kspca --shrinkage 0.01 --components 9
     """  # noqa: D301
-    asked = dict(
-        n_components=components,
-        kernel=kernel,
-        target_weight=target_weight,
-        random_state=seed,
-        scale=scale.value,
-    )
     with in_words():
-        asked |= dict(gamma=as_gamma(gamma), shrinkage=as_shrinkage(shrinkage))
+        asked = dict(
+            n_components=components,
+            kernel=kernel,
+            gamma=as_number("gamma", gamma, "scale", "median"),
+            target_weight=target_weight,
+            shrinkage=as_number("shrinkage", shrinkage, "auto"),
+            random_state=seed,
+            scale=scale.value,
+        )
         embedding = f"embedding.{format.value}"
         with new_files(out, [embedding, *FILES.values()], force) as folder:
             table = load(data, label, labels, features, drop, impute, quiet)
@@ -74,65 +77,13 @@ def embed(
             with step("fitting", quiet or json):
                 model, reason = pick_model(method, table, asked, seed)
                 trial = try_out(model, table.X, table.labels, seed, table.names)
-            facts = summary(data, table, method.value, reason, trial)
+            facts = summary(data, table, reason, trial)
             with step("writing", quiet or json):
                 write_all(folder, embedding, table, trial, notes, facts, label or ["label"])
-        for note in notes:
-            if not quiet and not json:
-                messages.print(note, markup=False)
-        show(facts | {"written": str(out)}, json, quiet)
+        show(facts | {"written": str(out)}, json, quiet, notes)
 
 
-def as_shrinkage(text: str | None) -> float | str | None:
-    """A number from 0 to 1, or "auto"."""
-    if text is None or text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"--shrinkage must be a number or 'auto', got {text!r}.") from None
-
-
-def load(
-    data: Path,
-    label: list[str] | None,
-    labels: Path | None,
-    features: list[str] | None,
-    drop: list[str] | None,
-    impute: o.Impute | None,
-    quiet: bool,
-) -> tables.Table:
-    """Read a file and pick its columns; a label is needed."""
-    with step(f"reading {data.name}", quiet):
-        frame = tables.read(data, labels)
-        if not label and labels is not None:
-            label = [name for name in frame.columns if name == "label"] or None
-        if not label:
-            some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
-            raise ValueError(f"Which column is the label? Name it with --label ({some}, ...).")
-        filling = None if impute is None else impute.value
-        table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
-    values = set(map(str, np.asarray(table.labels).ravel().tolist()[:100_000]))
-    if len(values) < 2:
-        raise ValueError(
-            f"All rows have the same label, {values.pop()!r}: there is nothing to tell apart."
-        )
-    if len(table.X) < 8:
-        raise ValueError(f"There are {len(table.X)} rows; with so few nothing can be held out.")
-    return table
-
-
-def pick_model(
-    method: o.Method, table: tables.Table, asked: dict[str, Any], seed: int
-) -> tuple[Any, str]:
-    if method == o.Method.auto:
-        return choose(table.X, table.labels, asked, seed)
-    return build(method.value, asked), ""
-
-
-def summary(
-    data: Path, table: tables.Table, method: str, reason: str, trial: Trial
-) -> dict[str, Any]:
+def summary(data: Path, table: tables.Table, reason: str, trial: Trial) -> dict[str, Any]:
     """What is printed."""
     scores, labels = trial.scores, np.asarray(table.labels)
     facts: dict[str, Any] = {
@@ -212,13 +163,14 @@ def write_all(
 
 def width(table: tables.Table, trial: Trial, labels: Any) -> dict[str, Any] | None:
     """How the kernel width matters, on some of the training rows; None without a kernel."""
+    train = np.flatnonzero(~trial.test)[:MOST_ROWS]
     if "gamma" not in trial.model.get_params() or np.asarray(table.labels).ndim > 1:
         return None
-    train = np.flatnonzero(~trial.test)[:MOST_ROWS]
-    try:
-        gammas, scores, _ = gamma_scores(table.X[train], labels[train], trial.model, None, 3, 0)
-    except ValueError:  # a class with fewer rows than folds
+    if trial.continuous != (choose_kernel(labels[train]) == "rbf"):
+        return None  # whole numbers that are no classes
+    if not trial.continuous and min(Counter(labels[train].tolist()).values()) < FOLDS:
         return None
+    gammas, scores, _ = gamma_scores(table.X[train], labels[train], trial.model, None, FOLDS, 0)
     mean = scores.mean(axis=2)
     return dict(gammas=gammas, mean=mean[0], std=scores[0].std(axis=1), shuffled_mean=mean[1])
 

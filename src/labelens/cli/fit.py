@@ -11,9 +11,8 @@ import typer
 from .._optional import require
 from ..persist import save
 from . import options as o
-from .build import as_gamma, settle
-from .embed import as_shrinkage, load, pick_model
-from .output import in_words, messages, new_file, show, step
+from .build import as_number, load, pick_model, settle
+from .output import in_words, new_file, show, step
 
 
 def fit(
@@ -41,15 +40,16 @@ def fit(
     \b
     labelens fit train.parquet --label species --out species.labelens
     """  # noqa: D301
-    asked = dict(
-        n_components=components,
-        kernel=kernel,
-        target_weight=target_weight,
-        random_state=seed,
-        scale=scale.value,
-    )
     with in_words():
-        asked |= dict(gamma=as_gamma(gamma), shrinkage=as_shrinkage(shrinkage))
+        asked = dict(
+            n_components=components,
+            kernel=kernel,
+            gamma=as_number("gamma", gamma, "scale", "median"),
+            target_weight=target_weight,
+            shrinkage=as_number("shrinkage", shrinkage, "auto"),
+            random_state=seed,
+            scale=scale.value,
+        )
         with new_file(out, force) as path:
             table = load(data, label, labels, features, drop, impute, quiet)
             notes = list(table.notes)
@@ -61,9 +61,6 @@ def fit(
                 model.fit(rows, table.labels)
                 seconds = perf_counter() - start
             save(model, path)
-        for note in notes:
-            if not quiet and not json:
-                messages.print(note, markup=False)
         facts = {
             "data": data.name,
             "rows": len(table.X),
@@ -72,4 +69,4 @@ def fit(
         }
         if reason:
             facts["why"] = reason
-        show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet)
+        show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -72,13 +72,15 @@ def new_file(path: Path, force: bool) -> Iterator[Path]:
         yield folder / path.name
 
 
-def show(facts: dict[str, Any], as_json: bool, quiet: bool) -> None:
-    """Facts as a table for people, or as JSON for machines."""
+def show(facts: dict[str, Any], as_json: bool, quiet: bool, notes: Sequence[str] = ()) -> None:
+    """Facts as a table for people, after what they should know; or as JSON for machines."""
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1, default=str) + "\n")
         return
     if quiet:
         return
+    for note in notes:
+        messages.print(note, markup=False)
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, value in facts.items():
         table.add_row(f"[bold]{escape(name.replace('_', ' '))}", escape(_shown(value)))

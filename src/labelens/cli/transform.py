@@ -11,7 +11,7 @@ from .. import tables
 from .._optional import require
 from ..persist import load
 from . import options as o
-from .output import in_words, messages, new_file, show, step
+from .output import in_words, new_file, show, step
 
 
 def transform(
@@ -47,8 +47,5 @@ def transform(
             for j in range(Z.shape[1]):
                 written[f"z{j + 1}"] = Z[:, j]
             tables.write(written, path)
-        for note in table.notes:
-            if not quiet and not json:
-                messages.print(note, markup=False)
         facts = {"model": model.name, "data": data.name, "rows": len(Z)}
-        show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet)
+        show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet, table.notes)

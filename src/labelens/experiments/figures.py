@@ -15,7 +15,7 @@ import numpy as np
 
 from .._optional import require
 from .._page import replace_file
-from ..moments import Array
+from ..plot.canvas import extents
 from .frames import Frame, duration, in_order, measured, spread
 
 Figure = Any  # matplotlib.figure.Figure
@@ -265,19 +265,6 @@ def _scatter(ax: Axes, panel: Frame, labels: list[str], method: str) -> None:
             ax.scatter(points["z1"], points["z2"], s=16, marker=marker, **look)
     (left, right), (bottom, top) = extents(panel[["z1", "z2"]].to_numpy(np.float64))
     ax.set(xlim=(left, right), ylim=(bottom, top))
-
-
-def extents(points: Array) -> Array:
-    """(n, 2) -> limits of both axes, (2, 2); a flat axis is shown as wide as the other.
-
-    Two classes span one direction, so the second may be rounding alone: it is not magnified.
-    """
-    low, high = points.min(axis=0), points.max(axis=0)
-    width = high - low
-    largest = width.max() if width.max() > 0 else 1.0
-    width = np.where(width > 1e-6 * largest, width, largest)
-    middle = (low + high) / 2
-    return np.column_stack([middle - 0.56 * width, middle + 0.56 * width])
 
 
 def _classification(frame: Frame) -> Figure:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .._page import replace_file
+
 FORMAT = 1
 
 
@@ -59,6 +61,5 @@ class Store:
         ]
 
     def _write(self, entries: list[dict[str, Any]]) -> None:
-        unfinished = self._path.with_name(self._path.name + ".unfinished")
-        unfinished.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-        os.replace(unfinished, self._path)
+        lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+        replace_file(self._path, lines.encode())
