@@ -5,12 +5,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all bench bench-scale lint format clean
+.PHONY: help demo test test-all bench bench-scale bench-profile lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make test   run the tests"
-	@echo "make bench  compare speed with peers and floors; make bench-scale draws it against size"
+	@echo "make bench  compare speed with peers and floors; bench-scale and bench-profile say why"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "Each sets up its own virtual environment in $(VENV)."
@@ -29,6 +29,9 @@ bench: $(VENV)/.ready-bench
 
 bench-scale: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/scale.py --out $(OUT)/bench
+
+bench-profile: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/profile.py $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.ready-test
 	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure
