@@ -20,7 +20,7 @@ from .structured import Structured, n_groups, padded_size
 
 STAGES = 3
 # To transform a number three times takes as long as this many steps of a matrix product (measured
-# with AVX-512: 70 to 80 in float32, 50 to 60 in float64, for d from 64 to 2048); it depends on the
+# by benchmarks/profile.py with AVX-512: 66 to 86 in float32, 45 to 67 in float64); it depends on the
 # machine, but the choice must not.
 COST_OF_A_NUMBER = 75
 
