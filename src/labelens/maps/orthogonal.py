@@ -20,8 +20,8 @@ from .structured import Structured, n_groups, padded_size
 
 STAGES = 3
 # To transform a number three times takes as long as this many steps of a matrix product (measured
-# by benchmarks/profile.py with AVX-512: 66 to 86 in float32, 45 to 67 in float64); it depends on the
-# machine, but the choice must not.
+# by benchmarks/profile.py with AVX-512: 66 to 86 in float32, 45 to 67 in float64); it depends on
+# the machine, but the choice must not.
 COST_OF_A_NUMBER = 75
 
 
