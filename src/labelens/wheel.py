@@ -7,8 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
@@ -17,13 +15,13 @@ from .labels import choose_kernel, read_labels
 from .labels.vocabulary import as_class_array, label_kind, number_labels
 from .methods import KernelSupervisedPCA
 from .moments import Array
+from .seriation import circular_order
 
 __all__ = ["Wheel"]
 
 MOST_CONFIDENT = 0.98  # of training rows, in the mean
 RIDGE = 1e-3  # share of the total covariance that is added to the one within classes
 BLOCK_NUMBERS = 1 << 22  # class probabilities held at a time
-SWEEPS = 20  # over the tour of the anchors; a hundred classes need fewer
 
 
 class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -251,40 +249,9 @@ def _confusion(probabilities: Array, codes: Any) -> Array:
 def _anchors(confusion: Array) -> Array:
     """(c, c) -> (c, 2) places on the unit circle, the confused ones side by side."""
     c = len(confusion)
-    order = np.arange(c)
-    if c > 3:  # else all are side by side
-        apart = confusion.max() - confusion
-        np.fill_diagonal(apart, 0)
-        order = _shorter_tour(apart, leaves_list(linkage(squareform(apart), "average")))
-    order = np.roll(order, -int(np.argmin(order)))
-    if order[-1] < order[1]:
-        order[1:] = order[:0:-1]
+    apart = confusion.max() - confusion
+    np.fill_diagonal(apart, 0)
     angles = np.pi - 2 * np.pi * np.arange(c) / c
     anchors = np.empty((c, 2))
-    anchors[order] = np.column_stack([np.cos(angles), np.sin(angles)])
+    anchors[circular_order(apart)] = np.column_stack([np.cos(angles), np.sin(angles)])
     return anchors
-
-
-def _shorter_tour(apart: Array, order: NDArray[Any]) -> NDArray[Any]:
-    """Reverse stretches of a closed tour while that makes it shorter (2-opt)."""
-    c, rounding = len(order), 1e-12 * float(apart.max())
-    for _ in range(SWEEPS):
-        better = False
-        for i in range(c - 2):
-            # Reversing order[i + 1 .. j] trades the steps (i, i + 1) and (j, j + 1) for
-            # (i, j) and (i + 1, j + 1).
-            j = np.arange(i + 2, c)
-            after = order[(j + 1) % c]
-            here, following = order[i], order[i + 1]
-            change = (
-                apart[here, order[j]] + apart[following, after]
-                - apart[here, following] - apart[order[j], after]
-            )  # fmt: skip
-            best = int(np.argmin(change))
-            if change[best] < -rounding:
-                stretch = slice(i + 1, i + 3 + best)
-                order[stretch] = order[stretch][::-1].copy()
-                better = True
-        if not better:
-            break
-    return order
