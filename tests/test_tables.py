@@ -26,17 +26,23 @@ def frame():
 # Files ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "parquet", "feather", "arrow"])
+@pytest.mark.parametrize(
+    "kind", ["csv", "csv.gz", "tsv", "parquet", "parquet.gz", "feather", "arrow"]
+)
 def test_every_kind_of_file_reads_the_same(tmp_path, frame, kind):
     path, plain = tmp_path / f"data.{kind}", frame.drop(columns="when")
     if kind.startswith(("csv", "tsv")):
         text = plain.to_csv(index=False, sep="\t" if kind == "tsv" else ",").encode()
         path.write_bytes(gzip.compress(text) if kind.endswith("gz") else text)
-    elif kind == "parquet":
-        plain.to_parquet(path)
+    elif kind.startswith("parquet"):
+        content = plain.to_parquet()
+        path.write_bytes(gzip.compress(content) if kind.endswith("gz") else content)
     else:
         plain.to_feather(path)
-    pd.testing.assert_frame_equal(tables.read(path), plain, check_dtype=False)
+    shares = []
+    found = tables.read(path, told=shares.append)
+    pd.testing.assert_frame_equal(found, plain, check_dtype=False)
+    assert shares[-1] == 1
 
 
 def test_arrays_and_labels_beside_them(tmp_path, rng):

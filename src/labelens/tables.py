@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from csv import QUOTE_NONNUMERIC
 from dataclasses import dataclass
 from difflib import get_close_matches
+from gzip import GzipFile
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -37,8 +39,13 @@ class Table:
 # Files ---------------------------------------------------------------------------------------
 
 
-def read(path: Path, labels: Path | None = None) -> Frame:
-    """A file of any kind we know as a DataFrame; `labels` is a second file for arrays."""
+def read(
+    path: Path, labels: Path | None = None, told: Callable[[float], object] = lambda share: None
+) -> Frame:
+    """A file of any kind we know as a DataFrame; `labels` is a second file for arrays.
+
+    `told` hears the share of the file that has been read.
+    """
     pandas = require("pandas", extra="cli")
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -49,7 +56,9 @@ def read(path: Path, labels: Path | None = None) -> Frame:
             f"{path.name} is none of the kinds of file that can be read: {', '.join(READERS)}."
         )
     try:
-        frame = READERS[kind](pandas, path)
+        with BufferedReader(_Watched(path, told)) as file:
+            zipped = path.name.lower().endswith(".gz")
+            frame = READERS[kind](pandas, GzipFile(fileobj=file) if zipped else file)
     except pandas.errors.EmptyDataError:
         raise ValueError(
             f"{path.name} is empty: there is not even a line of column names."
@@ -74,14 +83,27 @@ def _with_labels(frame: Frame, labels: Frame, path: Path) -> Frame:
     return require("pandas", extra="cli").concat([frame, labels], axis=1)
 
 
-def _array(pandas: Any, path: Path) -> Frame:
-    with path.open("rb") as stream:
-        return _columns(pandas, np.load(stream, allow_pickle=False))
+class _Watched(FileIO):
+    """A file that tells the share of it that has been read."""
+
+    def __init__(self, path: Path, told: Callable[[float], object]) -> None:
+        super().__init__(path)
+        self._told, self._done, self._size = told, 0, max(1, path.stat().st_size)
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer) or 0
+        self._done += count
+        self._told(min(1.0, self._done / self._size))
+        return count
 
 
-def _arrays(pandas: Any, path: Path) -> Frame:
+def _array(pandas: Any, stream: Any) -> Frame:
+    return _columns(pandas, np.load(stream, allow_pickle=False))
+
+
+def _arrays(pandas: Any, stream: Any) -> Frame:
     """X, or the only two-dimensional array; one-dimensional ones of its length are columns too."""
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+    with np.load(stream, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     wide = [name for name, array in arrays.items() if array.ndim == 2]
     if "X" in wide:
@@ -105,12 +127,12 @@ def _columns(pandas: Any, array: NDArray[Any]) -> Frame:
     return pandas.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
 
 
-READERS: dict[str, Callable[[Any, Path], Frame]] = {
-    ".csv": lambda pandas, path: pandas.read_csv(path),
-    ".tsv": lambda pandas, path: pandas.read_csv(path, sep="\t"),
-    ".parquet": lambda pandas, path: pandas.read_parquet(path),
-    ".feather": lambda pandas, path: pandas.read_feather(path),
-    ".arrow": lambda pandas, path: pandas.read_feather(path),
+READERS: dict[str, Callable[[Any, Any], Frame]] = {
+    ".csv": lambda pandas, stream: pandas.read_csv(stream),
+    ".tsv": lambda pandas, stream: pandas.read_csv(stream, sep="\t"),
+    ".parquet": lambda pandas, stream: pandas.read_parquet(stream),
+    ".feather": lambda pandas, stream: pandas.read_feather(stream),
+    ".arrow": lambda pandas, stream: pandas.read_feather(stream),
     ".npy": _array,
     ".npz": _arrays,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -19,6 +20,7 @@ from .labels import choose_kernel
 HELD_OUT = 0.25
 # Rows that neighbours are looked for among, and rows that look: more would take minutes.
 MOST_NEIGHBOURS, MOST_QUERIES = 20_000, 5_000
+FITTING, JUDGING = "fitting", "judging"
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,18 @@ def held_out(labels: NDArray[Any] | None, n: int, seed: int) -> NDArray[np.bool_
 
 
 def try_out(
-    model: Any, X: NDArray[Any], labels: NDArray[Any], seed: int, names: list[str] | None = None
+    model: Any,
+    X: NDArray[Any],
+    labels: NDArray[Any],
+    seed: int,
+    names: list[str] | None = None,
+    told: Callable[[str], object] = lambda stage: None,
 ) -> Trial:
-    """Fit on three quarters of the rows, and measure what the rest says of it."""
+    """Fit on three quarters of the rows, and measure what the rest says of it.
+
+    `told` hears which of the two is under way.
+    """
+    told(FITTING)
     continuous, test = is_continuous(labels), held_out(labels, len(X), seed)
 
     def rows(which: NDArray[Any]) -> Any:
@@ -84,6 +95,7 @@ def try_out(
     start = perf_counter()
     model = clone(model).fit(rows(train), labels[train])
     seconds = perf_counter() - start
+    told(JUDGING)
     Z = model.transform(rows(np.arange(len(X))))
     draw = np.random.default_rng(seed)
     known = _some(train, MOST_NEIGHBOURS, draw)

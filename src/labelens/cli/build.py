@@ -18,7 +18,7 @@ from ..methods import (
 )
 from ..trial import held_out, is_continuous, try_out
 from . import options as o
-from .output import step
+from .output import Bar
 
 METHODS: dict[str, Any] = {
     "srp": SupervisedRandomProjection,
@@ -29,6 +29,7 @@ METHODS: dict[str, Any] = {
 }
 # Rows that candidates are compared on.
 MOST_ROWS = 10_000
+READING, COMPARING = "reading", "comparing methods"
 
 
 def build(method: str, options: dict[str, Any]) -> Any:
@@ -67,18 +68,17 @@ def load(
     features: list[str] | None,
     drop: list[str] | None,
     impute: o.Impute | None,
-    quiet: bool,
+    bar: Bar,
 ) -> tables.Table:
     """Read a file and pick its columns; a label is needed."""
-    with step(f"reading {data.name}", quiet):
-        frame = tables.read(data, labels)
-        if not label and labels is not None:
-            label = [name for name in frame.columns if name == "label"] or None
-        if not label:
-            some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
-            raise ValueError(f"Which column is the label? Name it with --label ({some}, ...).")
-        filling = None if impute is None else impute.value
-        table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
+    frame = tables.read(data, labels, lambda share: bar.at(READING, share))
+    if not label and labels is not None:
+        label = [name for name in frame.columns if name == "label"] or None
+    if not label:
+        some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
+        raise ValueError(f"Which column is the label? Name it with --label ({some}, ...).")
+    filling = None if impute is None else impute.value
+    table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
     values = set(map(str, np.asarray(table.labels).ravel().tolist()))
     if len(values) < 2:
         raise ValueError(
@@ -89,11 +89,16 @@ def load(
     return table
 
 
+def stages(method: o.Method, *others: str) -> list[str]:
+    """What `load` and `pick_model` do, and then the others."""
+    return [READING, *([COMPARING] if method == o.Method.auto else []), *others]
+
+
 def pick_model(
-    method: o.Method, table: tables.Table, asked: dict[str, Any], seed: int
+    method: o.Method, table: tables.Table, asked: dict[str, Any], seed: int, bar: Bar
 ) -> tuple[Any, str]:
     if method == o.Method.auto:
-        return choose(table.X, table.labels, asked, seed)
+        return choose(table.X, table.labels, asked, seed, bar)
     return build(method.value, asked), ""
 
 
@@ -119,7 +124,7 @@ def settle(
 
 
 def choose(
-    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], seed: int
+    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], seed: int, bar: Bar
 ) -> tuple[Any, str]:
     """The best of a few on rows held out from the training rows, and a sentence that says why."""
     train = np.flatnonzero(~held_out(labels, len(X), seed))
@@ -132,7 +137,8 @@ def choose(
     if options.get("kernel") is not None or options.get("gamma") is not None:
         rivals = [rival for rival in rivals if rival[0] == "kspca"]
     found = []
-    for method, extra in rivals:
+    for i, (method, extra) in enumerate(rivals):
+        bar.at(COMPARING, i / len(rivals))
         model = build(method, options | extra)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # told once, for the one that is chosen

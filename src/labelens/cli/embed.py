@@ -20,12 +20,13 @@ from ..labels import choose_kernel
 from ..persist import save
 from ..plot.selection import gamma_scores
 from ..report import Contents, write_report
-from ..trial import Trial, try_out
+from ..trial import FITTING, JUDGING, Trial, try_out
 from . import options as o
-from .build import as_number, load, pick_model, settle
-from .output import in_words, new_files, show, step
+from .build import as_number, load, pick_model, settle, stages
+from .output import Bar, in_words, new_files, show
 
 MOST_ROWS, FOLDS = 2000, 3  # for the curve of kernel widths
+WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
 
 
@@ -70,16 +71,18 @@ def embed(
             scale=scale.value,
         )
         embedding = f"embedding.{format.value}"
-        with new_files(out, [embedding, *FILES.values()], force) as folder:
-            table = load(data, label, labels, features, drop, impute, quiet)
+        work = stages(method, FITTING, JUDGING, WRITING, DRAWING, REPORTING)
+        with (
+            new_files(out, [embedding, *FILES.values()], force) as folder,
+            Bar(work, quiet or json) as bar,
+        ):
+            table = load(data, label, labels, features, drop, impute, bar)
             notes = list(table.notes)
             asked = settle(asked, table.labels, len(table.names), notes)
-            with step("fitting", quiet or json):
-                model, reason = pick_model(method, table, asked, seed)
-                trial = try_out(model, table.X, table.labels, seed, table.names)
+            model, reason = pick_model(method, table, asked, seed, bar)
+            trial = try_out(model, table.X, table.labels, seed, table.names, bar.at)
             facts = summary(data, table, reason, trial)
-            with step("writing", quiet or json):
-                write_all(folder, embedding, table, trial, notes, facts, label or ["label"])
+            write_all(folder, embedding, table, trial, notes, facts, label or ["label"], bar)
         show(facts | {"written": str(out)}, json, quiet, notes)
 
 
@@ -120,7 +123,9 @@ def write_all(
     notes: list[str],
     facts: dict[str, Any],
     label: list[str],
+    bar: Bar,
 ) -> None:
+    bar.at(WRITING)
     k = trial.Z.shape[1]
     frame = table.shown[[]].reset_index(names="row")
     frame["part"] = np.where(trial.test, "test", "train")
@@ -131,9 +136,11 @@ def write_all(
         frame[f"z{j + 1}"] = trial.Z[:, j]
     tables.write(frame, folder / embedding)
     save(trial.model, folder / FILES["model"])
+    bar.at(DRAWING)
     draw(folder / FILES["picture"], trial, labels, facts)
     single = labels if labels.ndim == 1 else labels[:, 0]
     scores = trial.scores
+    bar.at(REPORTING)
     write_report(
         folder / FILES["report"],
         Contents(

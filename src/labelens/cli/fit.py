@@ -10,9 +10,10 @@ import typer
 
 from .._optional import require
 from ..persist import save
+from ..trial import FITTING
 from . import options as o
-from .build import as_number, load, pick_model, settle
-from .output import in_words, new_file, show, step
+from .build import as_number, load, pick_model, settle, stages
+from .output import Bar, in_words, new_file, show
 
 
 def fit(
@@ -50,16 +51,17 @@ def fit(
             random_state=seed,
             scale=scale.value,
         )
-        with new_file(out, force) as path:
-            table = load(data, label, labels, features, drop, impute, quiet)
+        work = stages(method, FITTING)
+        with new_file(out, force) as path, Bar(work, quiet or json) as bar:
+            table = load(data, label, labels, features, drop, impute, bar)
             notes = list(table.notes)
             asked = settle(asked, table.labels, len(table.names), notes)
-            with step("fitting", quiet or json):
-                model, reason = pick_model(method, table, asked, seed)
-                rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
-                start = perf_counter()
-                model.fit(rows, table.labels)
-                seconds = perf_counter() - start
+            model, reason = pick_model(method, table, asked, seed, bar)
+            bar.at(FITTING)
+            rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+            start = perf_counter()
+            model.fit(rows, table.labels)
+            seconds = perf_counter() - start
             save(model, path)
         facts = {
             "data": data.name,

@@ -10,14 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from threading import Timer
+from typing import Any, Self
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
+PATIENCE = 1.0  # seconds before a bar is shown
 
 
 @contextmanager
@@ -33,14 +36,40 @@ def in_words() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-@contextmanager
-def step(what: str, quiet: bool) -> Iterator[None]:
-    """A spinner while something is done, if anyone looks."""
-    if quiet or not messages.is_terminal:
-        yield
-        return
-    with messages.status(what):
-        yield
+class Bar:
+    """Which of the stages is under way, if anyone looks and it takes more than a second.
+
+    Of a single stage nobody knows how long it takes: the bar then only moves to and fro.
+    """
+
+    def __init__(self, stages: Sequence[str], quiet: bool = False) -> None:
+        self.stages = list(stages)
+        look = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        # What the command prints goes past the bar, to standard output.
+        self._line = Progress(*look, console=messages, transient=True, redirect_stdout=False)
+        self._task = self._line.add_task("", total=None)
+        self._watched = not quiet and messages.is_terminal
+        self._later = Timer(PATIENCE, self._line.start)
+        self._later.daemon = True
+
+    def __enter__(self) -> Self:
+        self.at(self.stages[0])
+        if self._watched:
+            self._later.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._watched:
+            self._later.cancel()
+            self._later.join()  # it may be starting the bar right now
+            self._line.stop()
+
+    def at(self, stage: str, share: float = 0.0) -> None:
+        """Now at this share of this stage."""
+        place, total = self.stages.index(stage), len(self.stages)
+        told = f"{stage} ({place + 1} of {total})" if total > 1 else stage
+        known = float(total) if total > 1 else None
+        self._line.update(self._task, description=told, completed=place + share, total=known)
 
 
 @contextmanager

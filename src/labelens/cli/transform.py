@@ -11,7 +11,8 @@ from .. import tables
 from .._optional import require
 from ..persist import load
 from . import options as o
-from .output import in_words, new_file, show, step
+from .build import READING
+from .output import Bar, in_words, new_file, show
 
 
 def transform(
@@ -31,8 +32,11 @@ def transform(
     with in_words():
         if out.suffix not in (".parquet", ".csv"):
             raise ValueError(f"--out must end in .parquet or .csv, got {out.name!r}.")
-        with new_file(out, force) as path, step("embedding", quiet or json):
-            estimator, frame = load(model), tables.read(data)
+        work = [READING, "embedding", "writing"]
+        with new_file(out, force) as path, Bar(work, quiet or json) as bar:
+            estimator = load(model)
+            frame = tables.read(data, told=lambda share: bar.at(READING, share))
+            bar.at("embedding")
             filling = None if impute is None else impute.value
             names = getattr(estimator, "feature_names_in_", None)
             if names is None:
@@ -43,6 +47,7 @@ def transform(
                 table = tables.align(frame, list(names), filling)
                 rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
                 Z = estimator.transform(rows)
+            bar.at("writing")
             written = table.shown[[]].reset_index(names="row")
             for j in range(Z.shape[1]):
                 written[f"z{j + 1}"] = Z[:, j]
