@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import load_digits, load_iris
 
 from labelens import KernelSupervisedPCA, SupervisedPCA, knn_score
-from labelens.report import Contents
+from labelens.report import Contents, Label
 
 HOSTILE = [
     "<script>window.pwned = 1</script>",
@@ -71,7 +71,24 @@ def make_contents(**changes):
         ),
         notes=["Rows 3 and 7 had missing values and were left out."],
     )  # fmt: skip
-    return Contents(**contents | changes)
+    contents |= changes
+    label = Label(*(contents.pop(part) for part in ("labels", "scores", "confusion")))
+    return Contents(labels={contents.pop("name", "digit"): label}, **contents)
+
+
+def make_several():
+    """Two labels of the digits, one of them with hostile names."""
+    one = make_contents()
+    y = one.labels["digit"].values
+    sizes = np.array(["small", "<b>large</b>"], dtype=object)[(y > 4).astype(int)]
+    scores = dict(heldout=0.62, train=0.9, raw=0.97, majority=0.5, shuffled=0.5)
+    size = Label(
+        sizes,
+        scores | {"metric": "1-NN accuracy"},
+        (["<b>large</b>", "small"], [[200, 68], [60, 197]]),
+    )
+    changed = {name: getattr(one, name) for name in one.__dataclass_fields__}
+    return Contents(**changed | {"labels": {**one.labels, HOSTILE[3]: size}, "title": "Two labels"})
 
 
 def make_hostile():
@@ -138,7 +155,8 @@ def make_line():
     """One component: a strip a class."""
     contents = make_contents()
     names = np.array(["setosa <b>", "versicolor & co", "virginica", "%{x}"], dtype=object)
+    digits = contents.labels["digit"].values
     return make_contents(
-        title="One component", Z=contents.Z[:, :1], labels=names[contents.labels % 4],
+        title="One component", Z=contents.Z[:, :1], labels=names[digits % 4],
         confusion=None, gamma_curve=None,
     )  # fmt: skip

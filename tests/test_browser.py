@@ -1,16 +1,24 @@
 """The report in a real browser: it draws, it can be used, and nothing gets in or out."""
 
+import io
 import json
 import re
 import shutil
 import time
 
+import matplotlib.image
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
 
 import report_contents as make
-from labelens.report import write_report
+from labelens.cli.app import app
+from labelens.report import Contents, write_report
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+Keys = webdriver.Keys
 
 CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
@@ -114,6 +122,31 @@ class Browser:
             """
         )
 
+    def pixels(self, colour, near=24):
+        """How many pixels of the plot, as a reader sees it, have about this colour."""
+        self.driver.execute_script(
+            "document.getElementById('plot').scrollIntoView({ block: 'center' });"
+        )
+        self.settle()
+        picture = self.driver.find_element("id", "plot").screenshot_as_png
+        seen = 255 * matplotlib.image.imread(io.BytesIO(picture))[:, :, :3]
+        wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+        return int((np.abs(seen - wanted).max(axis=2) <= near).sum())
+
+    def settle(self):
+        """Wait until what was asked for has been drawn: two frames, and one more for WebGL."""
+        self.driver.execute_async_script(
+            """
+            const done = arguments[0];
+            const after = (left) => (left ? requestAnimationFrame(() => after(left - 1)) : done());
+            after(3);
+            """
+        )
+
+    def colour(self, name):
+        code = "return getComputedStyle(document.documentElement).getPropertyValue(arguments[0])"
+        return self.run(code, f"--{name}").strip()
+
     def text(self, name):
         return self.run("return document.getElementById(arguments[0]).textContent", name)
 
@@ -137,8 +170,10 @@ def opened(browser, tmp_path):
 
     def open_page(contents, scheme="light"):
         browser.emulate(scheme)
-        path = tmp_path / "report.html"
-        write_report(path, contents)
+        path = contents
+        if isinstance(contents, Contents):
+            path = tmp_path / "report.html"
+            write_report(path, contents)
         browser.open(path)
         return browser
 
@@ -215,6 +250,81 @@ def test_a_reader_uses_the_page(opened):
     browser.press("input[value='2d']")
     browser.wait("document.getElementById('plot').data.every((t) => t.type === 'scattergl')")
     browser.said("1,797 of")
+
+
+def test_a_click_in_the_legend_hides_a_class(opened):
+    browser = opened(make.make_contents())
+    visible = "return document.getElementById('plot').data.filter((t) => t.visible).length"
+    entry = browser.driver.find_element("css selector", "#legend li:nth-child(3)")
+    hidden, other = browser.colour("c2"), browser.colour("c3")
+    before = browser.pixels(hidden), browser.pixels(other)
+    assert min(before) > 200
+    assert browser.run(visible) == 20  # ten classes, two parts
+    entry.click()
+    browser.said("1,620 of 1,797 points")
+    assert browser.run(visible) == 18
+    assert browser.pixels(hidden) < 0.02 * before[0]
+    assert browser.pixels(other) > 0.9 * before[1]
+    entry.click()
+    browser.said("1,797 of 1,797 points")
+    assert browser.run(visible) == 20
+    assert browser.pixels(hidden) > 0.9 * before[0]
+
+
+def test_three_components_are_drawn_in_space(opened, tmp_path, monkeypatch):
+    """The page that `labelens embed --components 3` writes."""
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=y)
+    frame.to_csv("iris.csv", index=False)
+    command = "embed iris.csv --label species --method spca --components 3 --quiet"
+    assert CliRunner().invoke(app, command.split()).exit_code == 0
+    browser = opened(tmp_path / "embedding" / "report.html")
+    colours = [browser.colour(f"c{i}") for i in range(3)]
+    browser.press("input[value='3d']")
+    browser.wait("document.getElementById('plot').data.every((t) => t.type === 'scatter3d')")
+    browser.said("150 of 150 points")
+    counts = [browser.pixels(colour) for colour in colours]
+    assert min(counts) > 50, counts
+    browser.driver.find_element("css selector", "#legend li:nth-child(1)").click()
+    browser.said("100 of 150 points")
+    assert browser.pixels(colours[0]) < 0.2 * counts[0]
+    # It turns by the keyboard: the same points elsewhere.
+    eye = "document.getElementById('plot')._fullLayout.scene.camera.eye.x"
+    before = browser.run(f"return {eye}")
+    browser.run("document.getElementById('plot').focus()")
+    webdriver.ActionChains(browser.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    browser.wait(f"{eye} !== {before}")
+    assert browser.pixels(colours[1]) > 50
+
+
+def test_colours_of_another_label(opened):
+    browser = opened(make.make_several())
+    browser.said("coloured by digit")
+    names = "return [...document.querySelectorAll('#legend bdi')].map((e) => e.textContent)"
+    assert browser.run(names) == [str(i) for i in range(10)]
+    third = browser.colour("c2")
+    assert browser.pixels(third) > 200
+    browser.press("#legend li:nth-child(3) input")
+    browser.said("1,620 of 1,797 points")
+
+    # From the keyboard: the second option of the list.
+    browser.run("document.getElementById('by').focus()")
+    webdriver.ActionChains(browser.driver).send_keys(Keys.ARROW_DOWN).perform()
+    browser.said(f"1,797 of 1,797 points shown, coloured by {make.HOSTILE[3]}")
+    assert browser.run(names) == ["<b>large</b>", "small"]
+    assert browser.run("return document.getElementById('plot').data.length") == 4
+    assert browser.pixels(third) < 20
+    browser.press("#legend li:nth-child(2) input")
+    browser.said("896 of")  # the digits 0 to 4 are hidden
+    shown = browser.hover(0)
+    assert "Label digit" in shown
+    assert f"Label {make.HOSTILE[3]}<b>large</b>" in shown
+
+    browser.run("document.getElementById('by').focus()")
+    webdriver.ActionChains(browser.driver).send_keys(Keys.ARROW_UP).perform()
+    browser.said("1,797 of 1,797 points shown, coloured by digit")
+    assert browser.run("return window.pwned") is None
 
 
 def test_hostile_text_stays_text(opened):

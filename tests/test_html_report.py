@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import report_contents as make
 from conftest import read_only
 from labelens import SupervisedPCA
-from labelens.report import Contents, write_report
+from labelens.report import write_report
 from labelens.report.classes import MOST_GROUPS, OTHER, read_classes
 from labelens.report.columns import as_text, pack_column, words_of
 from labelens.report.page import embed
@@ -81,8 +82,9 @@ def test_data_arrive_as_they_were(digits):
     for j, packed in enumerate(spec["components"]):
         np.testing.assert_array_equal(unpack(packed), contents.Z[:, j].astype(np.float32))
     np.testing.assert_array_equal(unpack(spec["heldout"]).astype(bool), contents.test)
-    names = np.array(spec["names"])[unpack(spec["codes"])]
-    np.testing.assert_array_equal(names, contents.labels.astype(str))
+    [label] = spec["labels"]
+    names = np.array(label["names"])[unpack(label["codes"])]
+    np.testing.assert_array_equal(names, contents.labels["digit"].values.astype(str))
     np.testing.assert_array_equal(
         unpack(spec["columns"][0]["numbers"]), contents.hover["pixel 20"]
     )  # fmt: skip
@@ -122,6 +124,29 @@ def test_nothing_is_loaded_from_outside(digits):
     assert "*" not in policy
 
 
+def test_every_label_has_its_place(tmp_path):
+    contents = make.make_several()
+    page = page_of(tmp_path, contents)
+    digits, sizes = page.spec()["labels"]
+    assert (digits["name"], sizes["name"]) == ("digit", make.HOSTILE[3])
+    shown = np.array(sizes["names"])[unpack(sizes["codes"])]
+    np.testing.assert_array_equal(shown, contents.labels[make.HOSTILE[3]].values)
+    for text in (
+        "Held-out 1-NN accuracy, mean of 2 labels",
+        "Of 525 held-out rows",
+        "“small” taken for “<b>large</b>” (60)",
+        "less well than the raw columns",
+        f"Where the classes of {make.HOSTILE[3]} lie",
+    ):
+        assert text in page.text
+    assert [a["value"] for tag, a in page.elements if tag == "option"][:2] == ["0", "1"]
+    legends = [a["id"] for tag, a in page.elements if tag == "template"]
+    assert legends == ["legend-0", "legend-1"]
+    regions = [a["aria-label"] for _, a in page.elements if a.get("role") == "region"]
+    assert len(regions) == len(set(regions))
+    assert "img" not in {tag for tag, _ in page.elements}
+
+
 def test_same_contents_same_bytes(tmp_path):
     pages = []
     for name in ("a.html", "b.html"):
@@ -141,7 +166,7 @@ def test_hostile_text_is_text(hostile, digits):
     for text in make.HOSTILE:
         shown = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
         assert " ".join(shown.split()) in page.text, text
-    assert set(page.spec()["names"]) == set(make.HOSTILE)
+    assert set(page.spec()["labels"][0]["names"]) == set(make.HOSTILE)
 
 
 def test_json_cannot_leave_its_element():
@@ -176,13 +201,13 @@ def test_a_sample_is_told_with_its_numbers(tmp_path):
     rows = unpack(spec["rows"])
     assert len(rows) == 200_000
     assert rows[-1] > 200_000
-    assert len(np.unique(unpack(spec["codes"]))) == 40
+    assert len(np.unique(unpack(spec["labels"][0]["codes"]))) == 40
 
 
 def test_many_classes_share_a_group(tmp_path):
     contents = make.make_many_classes(c=300, n=2000)
     page = page_of(tmp_path, contents)
-    spec = page.spec()
+    [spec] = page.spec()["labels"]
     assert len(spec["groups"]) == MOST_GROUPS + 1
     assert spec["groups"][-1] == {"name": OTHER, "other": True}
     assert len(spec["names"]) == 300
@@ -279,14 +304,14 @@ def test_missing_parts_are_told(tmp_path):
 
 def test_continuous_labels_and_kernels(tmp_path):
     contents = make.make_continuous()
-    labels = contents.labels.copy()
-    labels[:3] = np.nan
-    changed = {name: getattr(contents, name) for name in contents.__dataclass_fields__}
-    page = page_of(tmp_path, Contents(**changed | {"labels": labels}))
+    [(name, label)] = contents.labels.items()
+    values = label.values.copy()
+    values[:3] = np.nan
+    page = page_of(tmp_path, replace(contents, labels={name: replace(label, values=values)}))
     assert "A kernel method weighs features of its kernel" in page.text
     assert "no classes to confuse" in page.text
     assert "Largest class" not in page.text
-    assert [g["name"] for g in page.spec()["groups"]] == ["labelled", "no label"]
+    assert [g["name"] for g in page.spec()["labels"][0]["groups"]] == ["labelled", "no label"]
 
 
 def test_odd_embeddings(tmp_path):
@@ -311,7 +336,8 @@ def test_odd_embeddings(tmp_path):
 
 def test_nothing_given_is_changed(tmp_path):
     contents = make.make_contents()
-    read_only(contents.Z, contents.test, contents.hover["pixel 20"], contents.confusion[1])
+    counts = contents.labels["digit"].confusion[1]
+    read_only(contents.Z, contents.test, contents.hover["pixel 20"], counts)
     write_report(tmp_path / "new" / "report.html", contents)
 
 
@@ -319,7 +345,7 @@ def test_nothing_given_is_changed(tmp_path):
     ("changes", "message"),
     [
         ({"Z": np.zeros(3)}, r"shape \(rows, components\)"),
-        ({"labels": [1, 2]}, "labels has 2 values, but Z has 1797 rows"),
+        ({"labels": [1, 2]}, "label 'digit' has 2 values, but Z has 1797 rows"),
         ({"hover": {"age": [1]}}, "hover column 'age' has 1 values"),
         ({"hover": {str(i): np.zeros(1797) for i in range(9)}}, "at most 8"),
         ({"test": np.zeros(1797)}, "must be booleans"),
@@ -333,6 +359,16 @@ def test_nothing_given_is_changed(tmp_path):
 def test_bad_contents(changes, message):
     with pytest.raises(ValueError, match=message):
         make.make_contents(**changes)
+
+
+def test_bad_labels():
+    contents = make.make_contents()
+    with pytest.raises(ValueError, match="labels is empty"):
+        replace(contents, labels={})
+    label = contents.labels["digit"]
+    other = replace(label, scores=dict(label.scores) | {"metric": "k-NN R^2"})
+    with pytest.raises(ValueError, match="different metrics"):
+        replace(contents, labels={"a": label, "b": other})
 
 
 def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):

@@ -3,21 +3,27 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from labelens import KernelSupervisedPCA, SupervisedPCA
 from labelens.trial import held_out, is_continuous, try_out
+
+LINEAR = SupervisedPCA(2)
 
 
 def test_digits_are_told_apart_and_shuffled_ones_are_not():
     X, y = load_digits(return_X_y=True)
     trial = try_out(KernelSupervisedPCA(9, shrinkage=0.01, random_state=0), X, y, 0)
-    scores = trial.scores
+    [judgement] = trial.each
+    scores = judgement.scores
     assert scores.metric == "1-NN accuracy"
     assert scores.heldout > 0.95
     assert scores.raw > 0.95
     assert 0.05 < scores.shuffled < 0.2
     assert 0.08 < scores.majority < 0.12
-    names, counts = trial.confusion
+    names, counts = judgement.confusion
     assert names == list(range(10))
     assert counts.sum() == trial.test.sum() == 450
     assert np.trace(counts) / counts.sum() == pytest.approx(scores.heldout)
@@ -26,7 +32,7 @@ def test_digits_are_told_apart_and_shuffled_ones_are_not():
 def test_noise_looks_good_on_the_fitted_rows_only(rng):
     """The point of it all: 200 columns of noise, 60 rows, five classes."""
     X, y = rng.normal(size=(60, 200)), np.arange(60) % 5
-    scores = try_out(SupervisedPCA(4), X, y, 0).scores
+    scores = try_out(SupervisedPCA(4), X, y, 0).each[0].scores
     assert scores.train > 0.9
     assert scores.heldout < 0.5
 
@@ -44,13 +50,45 @@ def test_numbers_are_scored_by_r2(rng):
     y = X @ [1.0, 2.0, 0.0] + 0.01 * rng.normal(size=400)
     trial = try_out(SupervisedPCA(1), X, y, 0)
     assert trial.continuous
-    assert trial.scores.metric == "k-NN R^2"
-    assert trial.scores.heldout > 0.95
-    assert trial.scores.shuffled < 0.2
-    assert trial.scores.majority is None
-    assert trial.confusion is None
-    both = try_out(SupervisedPCA(2), X, np.column_stack([y, X[:, 2]]), 0)
-    assert both.scores.heldout > 0.9
+    [judgement] = trial.each
+    assert judgement.scores.metric == "k-NN R^2"
+    assert judgement.scores.heldout > 0.95
+    assert judgement.scores.shuffled < 0.2
+    assert judgement.scores.majority is None
+    assert judgement.confusion is None
+
+
+def test_scores_are_those_of_scikit_learn(rng):
+    X = rng.normal(size=(300, 6))
+    for y, rival in (
+        (X[:, 0] + 0.3 * rng.normal(size=300), KNeighborsRegressor(5)),
+        ((X[:, 0] > 0) + 2 * (X[:, 1] > 0), KNeighborsClassifier(1)),
+    ):
+        trial = try_out(SupervisedPCA(2, scale="standard"), X, y, 1)
+        test, Z = trial.test, trial.Z
+        raw = make_pipeline(StandardScaler(), rival).fit(X[~test], y[~test]).score(X[test], y[test])
+        heldout = rival.fit(Z[~test], y[~test]).score(Z[test], y[test])
+        scores = trial.each[0].scores
+        assert (scores.heldout, scores.raw) == (pytest.approx(heldout), pytest.approx(raw))
+
+
+def test_every_column_of_labels_is_judged_by_itself(rng):
+    X = rng.normal(size=(400, 3))
+    numbers = np.column_stack([X[:, 0], 1000 * rng.normal(size=400)])
+    told, noise = (judgement.scores.heldout for judgement in try_out(LINEAR, X, numbers, 0).each)
+    assert told > 0.8
+    assert noise < 0.1
+    classes = np.column_stack([np.where(X[:, 1] > 0, "up", "down"), np.arange(400) % 4])
+    trial = try_out(LINEAR, X, classes.astype(object), 0)
+    (told, noise), counts = zip(*((j.scores, j.confusion[1]) for j in trial.each), strict=True)
+    assert told.heldout > 0.9
+    assert told.majority == pytest.approx(0.5, abs=0.15)
+    assert noise.heldout < 0.4
+    assert noise.majority == pytest.approx(0.25, abs=0.15)
+    assert [len(c) for c in counts] == [2, 4]
+    for scores, c in zip((told, noise), counts, strict=True):
+        assert np.trace(c) / c.sum() == pytest.approx(scores.heldout)
+    assert trial.heldout == pytest.approx((told.heldout + noise.heldout) / 2)
 
 
 def test_every_class_is_in_both_parts():
@@ -72,6 +110,8 @@ def test_every_class_is_in_both_parts():
         (list(range(300)) * 30, False),
         ([[0, 1], [1, 2], [2, 0]], False),
         ([[0.5, 1.5], [1.0, 2.5], [2.0, 0.1]], True),
+        ([[0.5, 1.0], [1.0, 2.0], [2.0, 1.0]], True),
+        ([["a", 1.5], ["b", 2.5], ["c", 0.1]], False),
     ],
 )
 def test_which_labels_are_numbers(labels, wanted):
@@ -83,6 +123,6 @@ def test_large_data_is_judged_by_a_sample(rng, monkeypatch):
     monkeypatch.setattr("labelens.trial.MOST_NEIGHBOURS", 50)
     X, y = rng.normal(size=(400, 3)), np.arange(400) % 2
     X[:, 0] += 5 * y
-    scores = try_out(SupervisedPCA(1), X, y, 0).scores
+    scores = try_out(SupervisedPCA(1), X, y, 0).each[0].scores
     assert scores.sampled
     assert scores.heldout > 0.9

@@ -51,8 +51,8 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>\n"
 
 
-def table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """Cells that start with a digit, or are empty, are numbers."""
+def table(heads: Iterable[str], rows: Iterable[Sequence[str]], name: str) -> str:
+    """Cells that start with a digit, or are empty, are numbers; `name` says what the table is."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     lines = []
     for row in rows:
@@ -63,9 +63,14 @@ def table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
             for cell in row
         )
         lines.append(f"<tr>{''.join(cells)}</tr>")
+    body = "".join(lines)
+    return scrolled(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>", name)
+
+
+def scrolled(markup: str, name: str) -> str:
+    """What may be wider than the page; the keyboard reaches and scrolls it."""
     return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">{markup}</div>'
     )
 
 
@@ -76,7 +81,9 @@ def facts(about: Mapping[str, Any]) -> str:
         f"<td>{escape(plain(value))}</td></tr>"
         for name, value in about.items()
     )
-    return f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>' if rows else ""
+    return (
+        scrolled(f"<table><tbody>{rows}</tbody></table>", "Settings and versions") if rows else ""
+    )
 
 
 def plain(value: Any) -> str:

@@ -152,6 +152,8 @@ def pick(
     """Features and labels of a table: numbers as they are, categories one-hot, the rest not."""
     for name in (*labels, *features, *drop):
         _known(frame, name)
+    if twice := [name for name in labels if list(labels).count(name) > 1]:
+        raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
     notes: list[str] = []
     frame, target = _labelled(frame, list(labels), notes)
     chosen = [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from ._optional import require
@@ -37,20 +37,35 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """What held-out rows say of one column of labels."""
+
+    scores: Scores
+    confusion: tuple[list[Any], NDArray[np.int64]] | None  # classes and (c, c) counts of 1-NN
+
+
+@dataclass(frozen=True)
 class Trial:
     model: Any  # fitted on the training rows
     Z: NDArray[Any]  # (n, k) of all rows
     test: NDArray[np.bool_]  # (n,)
     continuous: bool
     fit_seconds: float
-    scores: Scores
-    confusion: tuple[list[Any], NDArray[np.int64]] | None
+    each: list[Judgement]  # one for every column of labels
+
+    @property
+    def heldout(self) -> float:
+        """The mean over the columns of labels."""
+        return float(np.mean([judgement.scores.heldout for judgement in self.each]))
 
 
 def is_continuous(labels: NDArray[Any]) -> bool:
-    """Numbers rather than classes: not all whole, or whole with nearly as many values as rows."""
+    """Numbers rather than classes: not all whole, or whole with nearly as many values as rows.
+
+    Of several columns of numbers one that is continuous makes all so.
+    """
     if labels.ndim == 2:
-        return all(is_continuous(column) for column in labels.T)
+        return labels.dtype.kind in "iuf" and any(is_continuous(column) for column in labels.T)
     if choose_kernel(labels) == "rbf":
         return True
     distinct = len(set(labels.tolist()))
@@ -100,68 +115,65 @@ def try_out(
     draw = np.random.default_rng(seed)
     known = _some(train, MOST_NEIGHBOURS, draw)
     asked = _some(np.flatnonzero(test), MOST_QUERIES, draw)
-    guesses = _neighbours(Z[known], labels[known], Z[asked], continuous)
     mixed = draw.permutation(labels)
     control = clone(model).fit(rows(train), mixed[train])
-    by_chance = _neighbours(
-        control.transform(rows(known)), mixed[known], control.transform(rows(asked)), continuous
-    )
     plain = StandardScaler().fit(X[known])
-    by_columns = _neighbours(
-        plain.transform(X[known]), labels[known], plain.transform(X[asked]), continuous
-    )
-    scores = Scores(
-        metric="k-NN R^2" if continuous else "1-NN accuracy",
-        heldout=_score(guesses, labels[asked], continuous),
-        train=_resubstituted(Z[known], labels[known], continuous),
-        raw=_score(by_columns, labels[asked], continuous),
-        majority=None if continuous else _majority(labels[known], labels[asked]),
-        shuffled=_score(by_chance, mixed[asked], continuous),
-        sampled=len(known) + len(asked) < len(X),
-    )
-    confusion = None
-    if not continuous and labels.ndim == 1:
-        confusion = _confusion(labels[asked], guesses)
-    return Trial(model, Z, test, continuous, seconds, scores, confusion)
+    k = 5 if continuous else 1
+    near = _nearest(Z[known], Z[asked], k)
+    near_each_other = _nearest(Z[known], None, k)
+    near_in_raw = _nearest(plain.transform(X[known]), plain.transform(X[asked]), k)
+    near_by_chance = _nearest(control.transform(rows(known)), control.transform(rows(asked)), k)
+
+    def judge(truth: NDArray[Any], shuffled: NDArray[Any]) -> Judgement:
+        learnt = truth[known]
+        guesses = _guess(learnt, near)
+        scores = Scores(
+            metric="k-NN R^2" if continuous else "1-NN accuracy",
+            heldout=_score(guesses, truth[asked], continuous),
+            # What a picture of the fitted rows suggests: each by its nearest other rows.
+            train=_score(_guess(learnt, near_each_other), learnt, continuous),
+            raw=_score(_guess(learnt, near_in_raw), truth[asked], continuous),
+            majority=None if continuous else _majority(learnt, truth[asked]),
+            shuffled=_score(_guess(shuffled[known], near_by_chance), shuffled[asked], continuous),
+            sampled=len(known) + len(asked) < len(X),
+        )
+        return Judgement(scores, None if continuous else _confusion(truth[asked], guesses))
+
+    each = [judge(*pair) for pair in zip(_columns(labels), _columns(mixed), strict=True)]
+    return Trial(model, Z, test, continuous, seconds, each)
+
+
+def _columns(labels: NDArray[Any]) -> list[NDArray[Any]]:
+    return [labels] if labels.ndim == 1 else list(labels.T)
 
 
 def _some(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:
     return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
 
 
-def _neighbours(Z: Any, labels: Any, asked: Any, continuous: bool) -> NDArray[Any]:
-    k = min(5 if continuous else 1, len(Z))
-    model: Any = KNeighborsRegressor(k) if continuous else KNeighborsClassifier(k)
-    return model.fit(Z, labels).predict(asked)
+def _nearest(Z: Any, asked: Any, k: int) -> NDArray[np.intp]:
+    """(m, k) the rows of Z nearest to those asked; None asks for the nearest others of each."""
+    k = min(k, len(Z) if asked is not None else len(Z) - 1)
+    return NearestNeighbors(n_neighbors=k).fit(Z).kneighbors(asked, return_distance=False)
 
 
-def _resubstituted(Z: Any, labels: Any, continuous: bool) -> float:
-    """What a picture of the fitted rows suggests: each by its nearest other row."""
-    k = min(5 if continuous else 1, len(Z) - 1)
-    model: Any = KNeighborsRegressor(k) if continuous else KNeighborsClassifier(k)
-    places = model.fit(Z, labels).kneighbors(return_distance=False)
-    guesses = labels[places].mean(axis=1) if continuous else labels[places[:, 0]]
-    return _score(guesses, labels, continuous)
+def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:
+    """The label of the one neighbour, or the mean over several."""
+    return labels[near[:, 0]] if near.shape[1] == 1 else labels[near].mean(axis=1)
 
 
 def _score(guesses: Any, labels: Any, continuous: bool) -> float:
     if not continuous:
-        right = np.asarray(guesses == labels)
-        return float((right.all(axis=1) if right.ndim == 2 else right).mean())
+        return float(np.mean(guesses == labels))
     labels = np.asarray(labels, dtype=np.float64)
-    spread = np.sum((labels - labels.mean(axis=0)) ** 2)
+    spread = np.sum((labels - labels.mean()) ** 2)
     return float(1 - np.sum((labels - guesses) ** 2) / spread) if spread > 0 else 0.0
 
 
 def _majority(labels: Any, asked: Any) -> float:
     """How often the commonest of the known labels is right."""
-    values, counts = np.unique(_as_text(labels), return_counts=True)
-    return float(np.mean(_as_text(asked) == values[np.argmax(counts)]))
-
-
-def _as_text(labels: NDArray[Any]) -> NDArray[Any]:
-    rows = labels[:, None] if labels.ndim == 1 else labels
-    return np.array(["\0".join(map(str, row)) for row in rows.tolist()])
+    values, counts = np.unique(labels.astype(str), return_counts=True)
+    return float(np.mean(asked.astype(str) == values[np.argmax(counts)]))
 
 
 def _confusion(labels: Any, guesses: Any) -> tuple[list[Any], NDArray[np.int64]]:

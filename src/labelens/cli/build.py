@@ -84,6 +84,14 @@ def load(
         raise ValueError(
             f"All rows have the same label, {values.pop()!r}: there is nothing to tell apart."
         )
+    columns = table.labels.T if table.labels.ndim == 2 else []
+    if any(is_continuous(np.array(column.tolist())) for column in columns) and not is_continuous(
+        table.labels
+    ):
+        raise ValueError(
+            f"Some of the labels {', '.join(map(repr, label))} are classes and some are numbers; "
+            "name labels of one kind, or cut the numbers into classes first."
+        )
     if len(table.X) < 8:
         raise ValueError(f"There are {len(table.X)} rows; with so few nothing can be held out.")
     return table
@@ -144,7 +152,7 @@ def choose(
             warnings.simplefilter("ignore", UserWarning)  # told once, for the one that is chosen
             trial = try_out(model, X[train], labels[train], seed)
         name = method + "".join(f" with {k} {v}" for k, v in extra.items())
-        found.append((trial.scores.heldout, name, model))
+        found.append((trial.heldout, name, model))
     best = max(found, key=lambda one: one[0])
     others = ", ".join(f"{name} {score:.3f}" for score, name, _ in found if name != best[1])
     reason = f"chose {best[1]}: {best[0]:.3f} on rows held out from the training rows"

@@ -7,25 +7,28 @@ import shlex
 import sys
 import warnings
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import sklearn
 import typer
+from numpy.typing import NDArray
 
 from .. import __version__, plot, tables
 from .._optional import require
 from ..labels import choose_kernel
 from ..persist import save
 from ..plot.selection import gamma_scores
-from ..report import Contents, write_report
-from ..trial import FITTING, JUDGING, Trial, try_out
+from ..report import Contents, Label, write_report
+from ..trial import FITTING, JUDGING, Scores, Trial, try_out
 from . import options as o
 from .build import as_number, load, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show
 
 MOST_ROWS, FOLDS = 2000, 3  # for the curve of kernel widths
+MOST_PICTURES = 9
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
 
@@ -81,38 +84,57 @@ def embed(
             asked = settle(asked, table.labels, len(table.names), notes)
             model, reason = pick_model(method, table, asked, seed, bar)
             trial = try_out(model, table.X, table.labels, seed, table.names, bar.at)
-            facts = summary(data, table, reason, trial)
-            write_all(folder, embedding, table, trial, notes, facts, label or ["label"], bar)
+            label = label or ["label"]
+            facts = summary(data, table, reason, trial, label)
+            write_all(folder, embedding, table, trial, notes, facts, label, bar)
         show(facts | {"written": str(out)}, json, quiet, notes)
 
 
-def summary(data: Path, table: tables.Table, reason: str, trial: Trial) -> dict[str, Any]:
+def summary(
+    data: Path, table: tables.Table, reason: str, trial: Trial, label: list[str]
+) -> dict[str, Any]:
     """What is printed."""
-    scores, labels = trial.scores, np.asarray(table.labels)
     facts: dict[str, Any] = {
         "data": data.name,
         "rows": len(table.X),
         "features": len(table.names),
     }
-    if not trial.continuous and labels.ndim == 1:
-        facts["classes"] = len(set(labels.tolist()))
+    columns = by_name(label, table.labels)
+    classes = {name: len(set(values.tolist())) for name, values in columns.items()}
+    if not trial.continuous and len(label) == 1:
+        facts["classes"] = classes[label[0]]
     default = type(trial.model)().get_params()
     changed = {k: v for k, v in trial.model.get_params().items() if v != default[k]}
     facts |= {"method": f"{type(trial.model).__name__}", "parameters": changed}
     if reason:
         facts["why"] = reason
-    facts |= {
-        "fit_seconds": trial.fit_seconds,
+    facts["fit_seconds"] = trial.fit_seconds
+    for name, judgement in zip(label, trial.each, strict=True):
+        told = in_short(judgement.scores)
+        if len(label) == 1:
+            facts |= told
+        else:
+            count = {} if trial.continuous else {"classes": classes[name]}
+            facts[f"label {name}"] = count | {k.removeprefix("... "): v for k, v in told.items()}
+    if trial.each[0].scores.sampled:
+        facts["note"] = "scores are of a sample of the rows"
+    return facts
+
+
+def in_short(scores: Scores) -> dict[str, float]:
+    told = {
         f"held-out {scores.metric}": scores.heldout,
         "... of the raw columns": scores.raw,
         "... of the fitted rows": scores.train,
     }
     if scores.majority is not None:
-        facts["... of the commonest class"] = scores.majority
-    facts["... with shuffled labels"] = scores.shuffled
-    if scores.sampled:
-        facts["note"] = "scores are of a sample of the rows"
-    return facts
+        told["... of the commonest class"] = scores.majority
+    return told | {"... with shuffled labels": scores.shuffled}
+
+
+def by_name(label: list[str], labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The columns of labels, (n,) or (n, m), by name."""
+    return dict(zip(label, [labels] if labels.ndim == 1 else labels.T, strict=True))
 
 
 def write_all(
@@ -126,21 +148,19 @@ def write_all(
     bar: Bar,
 ) -> None:
     bar.at(WRITING)
-    k = trial.Z.shape[1]
+    columns = by_name(label, table.labels)
     frame = table.shown[[]].reset_index(names="row")
     frame["part"] = np.where(trial.test, "test", "train")
-    labels = np.asarray(table.labels)
-    for i, name in enumerate(label):
-        frame[f"label_{name}"] = labels if labels.ndim == 1 else labels[:, i]
-    for j in range(k):
+    for name, values in columns.items():
+        frame[f"label_{name}"] = values
+    for j in range(trial.Z.shape[1]):
         frame[f"z{j + 1}"] = trial.Z[:, j]
     tables.write(frame, folder / embedding)
     save(trial.model, folder / FILES["model"])
     bar.at(DRAWING)
-    draw(folder / FILES["picture"], trial, labels, facts)
-    single = labels if labels.ndim == 1 else labels[:, 0]
-    scores = trial.scores
+    draw(folder / FILES["picture"], trial, columns, facts["method"])
     bar.at(REPORTING)
+    judged = zip(columns.items(), trial.each, strict=True)
     write_report(
         folder / FILES["report"],
         Contents(
@@ -149,29 +169,27 @@ def write_all(
             about={**facts, **versions()},
             Z=trial.Z,
             test=trial.test,
-            labels=single,
+            labels={
+                name: Label(values, told_of(one.scores), one.confusion)
+                for (name, values), one in judged
+            },
             continuous=trial.continuous,
             hover={name: table.shown[name].tolist() for name in table.shown.columns},
             model=trial.model,
-            scores=dict(
-                heldout=scores.heldout,
-                train=scores.train,
-                raw=scores.raw,
-                majority=scores.majority,
-                shuffled=scores.shuffled,
-                metric=scores.metric,
-            ),
-            confusion=trial.confusion,
-            gamma_curve=width(table, trial, single),
+            gamma_curve=width(table, trial),
             notes=notes,
         ),
     )
 
 
-def width(table: tables.Table, trial: Trial, labels: Any) -> dict[str, Any] | None:
+def told_of(scores: Scores) -> dict[str, Any]:
+    return {name: value for name, value in asdict(scores).items() if name != "sampled"}
+
+
+def width(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
     """How the kernel width matters, on some of the training rows; None without a kernel."""
-    train = np.flatnonzero(~trial.test)[:MOST_ROWS]
-    if "gamma" not in trial.model.get_params() or np.asarray(table.labels).ndim > 1:
+    labels, train = table.labels, np.flatnonzero(~trial.test)[:MOST_ROWS]
+    if "gamma" not in trial.model.get_params() or labels.ndim > 1:
         return None
     if trial.continuous != (choose_kernel(labels[train]) == "rbf"):
         return None  # whole numbers that are no classes
@@ -182,18 +200,26 @@ def width(table: tables.Table, trial: Trial, labels: Any) -> dict[str, Any] | No
     return dict(gammas=gammas, mean=mean[0], std=scores[0].std(axis=1), shuffled_mean=mean[1])
 
 
-def draw(path: Path, trial: Trial, labels: Any, facts: dict[str, Any]) -> None:
+def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str) -> None:
+    """One picture for every label, side by side; the first of very many."""
     module = require("matplotlib.figure", extra="cli")
-    figure = module.Figure(figsize=(7, 6), layout="constrained")
-    ax = figure.subplots()
-    single = labels if labels.ndim == 1 else labels[:, 0]
-    plot.scatter(trial.Z, single, ax=ax, test=trial.test)
-    scores = trial.scores
-    ax.set_title(
-        f"{facts['method']}: held-out {scores.metric} {scores.heldout:.3f}, "
-        f"shuffled {scores.shuffled:.3f}",
-        parse_math=False,
-    )
+    shown = list(columns.items())[:MOST_PICTURES]
+    across = min(len(shown), 3)
+    down = -(-len(shown) // across)
+    figure = module.Figure(figsize=(7 * across, 6 * down), layout="constrained")
+    places = figure.subplots(down, across, squeeze=False).ravel()
+    for ax in places[len(shown) :]:
+        ax.remove()
+    for ax, (name, values), judgement in zip(places, shown, trial.each, strict=False):
+        plot.scatter(trial.Z, values, ax=ax, test=trial.test)
+        scores = judgement.scores
+        ax.set_title(
+            f"{method if len(columns) == 1 else name}: held-out {scores.metric} "
+            f"{scores.heldout:.3f}, shuffled {scores.shuffled:.3f}",
+            parse_math=False,
+        )
+    if len(columns) > len(shown):
+        figure.suptitle(f"The first {len(shown)} of {len(columns)} labels")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(path, dpi=150)

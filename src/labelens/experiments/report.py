@@ -245,14 +245,14 @@ def _times_tables(frame: Frame) -> str:
         rows.append([method, f"{n:,}", *seconds, *ratios])
     heads = ["Method", "n", *ways, *(f"{way}, over labelens" for way in others)]
     tables = paragraph("Median fit times at the largest n that every way reached.")
-    tables += table(heads, rows)
+    tables += table(heads, rows, "Median fit times")
     faster = speedups(frame)
     if faster:
         tables += paragraph(
             "What randomising saves, at the largest n that both methods reached; the paper "
             "reports 5 to 20 times. The authors' clock covers all of an exact method."
         )
-        tables += table(["Methods", "Way", "n", "Ratio of times"], faster)
+        tables += table(["Methods", "Way", "n", "Ratio of times"], faster, "What randomising saves")
     return tables
 
 
@@ -270,7 +270,7 @@ def _complexity_table(frame: Frame) -> str:
         "dominates. The text of section 3 gives SPCA O(d n²) where Table 1 gives O(n³). "
         "k_x is the number of random features of the data kernel."
     )
-    return table(heads, rows) + paragraph(note)
+    return table(heads, rows, "Powers stated and measured") + paragraph(note)
 
 
 def _absent(source: str, frame: Frame) -> str:

@@ -15,6 +15,15 @@ MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True, eq=False)
+class Label:
+    """One column of labels, and what held-out rows say of it."""
+
+    values: Any  # (n,): classes, or numbers if continuous
+    scores: Mapping[str, Any]  # SCORES, each a float or None, and "metric"
+    confusion: tuple[Sequence[Any], Any] | None = None  # names and (c, c) counts of held-out 1-NN
+
+
+@dataclass(frozen=True, eq=False)
 class Contents:
     """Everything the page shows; lengths and shapes are checked here, before anything is drawn."""
 
@@ -23,12 +32,10 @@ class Contents:
     about: Mapping[str, Any]  # parameters, versions, the machine
     Z: Any  # (n, k): the embedding of all rows
     test: Any  # (n,): True for held-out rows
-    labels: Any  # (n,): classes, or numbers if continuous
+    labels: Mapping[str, Label]  # one or more, by name
     continuous: bool
     hover: Mapping[str, Sequence[Any]]  # columns of the data to show beside a point
     model: Any  # the fitted estimator
-    scores: Mapping[str, Any]  # SCORES, each a float or None, and "metric"
-    confusion: tuple[Sequence[Any], Any] | None = None  # names and (c, c) counts of held-out 1-NN
     gamma_curve: Mapping[str, Any] | None = None  # CURVE
     notes: Sequence[str] = ()
 
@@ -40,35 +47,48 @@ class Contents:
                 f"{Z.shape} and type {Z.dtype}."
             )
         n = len(Z)
-        lengths = {"test": self.test, "labels": self.labels}
+        if not self.labels:
+            raise ValueError("labels is empty; the page needs at least one.")
+        lengths: dict[str, Any] = {"test": self.test}
+        lengths |= {f"The label {name!r}": label.values for name, label in self.labels.items()}
         lengths |= {f"The hover column {name!r}": column for name, column in self.hover.items()}
         for name, values in lengths.items():
             if len(values) != n:
                 raise ValueError(f"{name} has {len(values)} values, but Z has {n} rows.")
         if np.asarray(self.test).dtype != bool:
             raise ValueError("test must be booleans: True for held-out rows.")
-        if self.continuous and np.asarray(self.labels).dtype.kind not in "fiu":
-            raise ValueError("labels must be numbers if continuous is True.")
         if len(self.hover) > MOST_COLUMNS:
             raise ValueError(
                 f"hover has {len(self.hover)} columns; choose at most {MOST_COLUMNS} of them."
             )
-        _check_keys("scores", self.scores, (*SCORES, "metric"))
-        if self.scores["metric"] not in METRICS:
-            raise ValueError(
-                f"The metric {self.scores['metric']!r} is none of: {', '.join(METRICS)}."
-            )
+        for label in self.labels.values():
+            _check_label(label, self.continuous)
+        if len({label.scores["metric"] for label in self.labels.values()}) > 1:
+            raise ValueError("The labels have different metrics; the page compares one.")
         if self.gamma_curve is not None:
             _check_keys("gamma_curve", self.gamma_curve, CURVE)
             if len({len(self.gamma_curve[key]) for key in CURVE}) > 1:
                 raise ValueError("The lists of gamma_curve have different lengths.")
-        if self.confusion is not None:
-            names, counts = self.confusion
-            if np.shape(counts) != (len(names), len(names)):
-                raise ValueError(
-                    f"confusion has {len(names)} class names, but counts of shape "
-                    f"{np.shape(counts)}."
-                )
+
+    @property
+    def metric(self) -> str:
+        """As people write it."""
+        first = next(iter(self.labels.values()))
+        return str(first.scores["metric"]).replace("^2", "²")
+
+
+def _check_label(label: Label, continuous: bool) -> None:
+    if continuous and np.asarray(label.values).dtype.kind not in "fiu":
+        raise ValueError("labels must be numbers if continuous is True.")
+    _check_keys("scores", label.scores, (*SCORES, "metric"))
+    if label.scores["metric"] not in METRICS:
+        raise ValueError(f"The metric {label.scores['metric']!r} is none of: {', '.join(METRICS)}.")
+    if label.confusion is not None:
+        names, counts = label.confusion
+        if np.shape(counts) != (len(names), len(names)):
+            raise ValueError(
+                f"confusion has {len(names)} class names, but counts of shape {np.shape(counts)}."
+            )
 
 
 def _check_keys(name: str, given: Mapping[str, Any], expected: Sequence[str]) -> None:

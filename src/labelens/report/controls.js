@@ -6,11 +6,12 @@ const say = (text) => { find("said").textContent = text; };
 function tell() {
   let shown = 0;
   for (const part of [0, 1]) {
-    buckets[part].forEach((rows, g) => {
+    by.buckets[part].forEach((rows, g) => {
       if (partShown(part) && !state.hidden.has(g)) shown += rows.length;
     });
   }
-  say(`${shown.toLocaleString("en")} of ${n.toLocaleString("en")} points shown.`);
+  const coloured = spec.labels.length > 1 ? `, coloured by ${by.name}` : "";
+  say(`${shown.toLocaleString("en")} of ${n.toLocaleString("en")} points shown${coloured}.`);
 }
 
 function fill(list, i) {
@@ -142,22 +143,31 @@ for (const input of document.querySelectorAll("input[name=view]")) {
   on(id, "change", (event) => { state.axes[axis] = Number(event.target.value); draw(); });
 });
 
-const boxes = [...document.querySelectorAll("#legend input")];
-boxes.forEach((box, g) => {
-  box.addEventListener("change", () => {
-    if (box.checked) state.hidden.delete(g); else state.hidden.add(g);
-    draw();
+function useLegend() {
+  const boxes = [...document.querySelectorAll("#legend input")];
+  const show = (g, shown) => { if (shown) state.hidden.delete(g); else state.hidden.add(g); };
+  boxes.forEach((box, g) => {
+    box.addEventListener("change", () => { show(g, box.checked); draw(); });
   });
-});
-for (const [id, checked] of [["all", true], ["none", false]]) {
-  on(id, "click", () => {
-    boxes.forEach((box, g) => {
-      box.checked = checked;
-      if (checked) state.hidden.delete(g); else state.hidden.add(g);
+  for (const [id, checked] of [["all", true], ["none", false]]) {
+    on(id, "click", () => {
+      boxes.forEach((box, g) => { box.checked = checked; show(g, checked); });
+      draw();
     });
-    draw();
-  });
+  }
+  on("class", "input", suggest);
+  on("find-class", "submit", ring);
 }
+on("by", "change", (event) => {
+  const j = Number(event.target.value);
+  by = readLabel(j);
+  state.hidden.clear();
+  state.found = -1;
+  find("side").replaceChildren(find(`legend-${j}`).content.cloneNode(true));
+  useLegend();
+  leave();
+  draw();
+});
 
 on("find-row", "submit", (event) => {
   event.preventDefault();
@@ -168,19 +178,19 @@ on("find-row", "submit", (event) => {
 });
 
 // Of thousands of classes only those that match what was typed become options.
-on("class", "input", (event) => {
+function suggest(event) {
   const typed = event.target.value.toLowerCase();
   const matches = [];
-  for (const name of spec.names) {
+  for (const name of by.names) {
     if (matches.length === 50) break;
     if (name.toLowerCase().includes(typed)) matches.push(new Option(name, name));
   }
   find("class-names").replaceChildren(...matches);
-});
-on("find-class", "submit", (event) => {
+}
+function ring(event) {
   event.preventDefault();
   const typed = find("class").value;
-  state.found = typed === "" ? -1 : spec.names.indexOf(typed);
+  state.found = typed === "" ? -1 : by.names.indexOf(typed);
   draw().then(() => {
     if (typed === "") return;
     const rows = state.found < 0 ? [] : rowsOfClass(state.found);
@@ -188,7 +198,8 @@ on("find-class", "submit", (event) => {
     say(state.found < 0 ? `There is no class “${typed}”.`
       : `“${typed}”: ${rows.length} points ringed, ${held} of them held out.`);
   });
-});
+}
+useLegend();
 
 dark.addEventListener("change", () => draw());
 

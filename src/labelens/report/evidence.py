@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._page import MISSING, paragraph
-from .contents import Contents
+from .contents import Contents, Label
 from .verdict import RULE, interpret
 
 MEANINGS = {
@@ -24,10 +24,23 @@ SHADES = 10
 
 
 def honesty(contents: Contents) -> str:
-    """The verdict, and the numbers it rests on."""
-    scores = contents.scores
+    """For every label the verdict, and the numbers it rests on."""
+    parts = [
+        heading(contents, name) + _scores(contents, label)
+        for name, label in contents.labels.items()
+    ]
+    return f'{"".join(parts)}<p class="soft small">{escape(RULE)}</p>\n'
+
+
+def heading(contents: Contents, name: str) -> str:
+    """The name of a label, where there are several."""
+    return f"<h3><bdi>{escape(name)}</bdi></h3>\n" if len(contents.labels) > 1 else ""
+
+
+def _scores(contents: Contents, label: Label) -> str:
+    scores = label.scores
     sentence = interpret(scores, int(np.sum(contents.test)))
-    metric = "k-NN R²" if scores["metric"] == "k-NN R^2" else scores["metric"]
+    metric = contents.metric
     rows = []
     for key, (name, meaning) in MEANINGS.items():
         if key == "majority" and contents.continuous:
@@ -52,22 +65,24 @@ def honesty(contents: Contents) -> str:
         f'with</caption><thead><tr><th scope="col">{escape(metric)}</th>'
         f'<th scope="col" class="track" aria-label="As a bar"></th>'
         f'<th scope="col" class="number">Score</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>{told}"
-        f'<p class="soft small">{escape(RULE)}</p></div>\n'
+        f"<tbody>{''.join(rows)}</tbody></table>{told}</div>\n"
     )
 
 
 def confusion(contents: Contents) -> str:
-    """A heat map that is a table: rows are true classes, columns what 1-NN said."""
-    if contents.confusion is None:
-        reason = (
-            "The labels are numbers, so there are no classes to confuse."
-            if contents.continuous
-            else "No held-out predictions were given, so there is nothing to show."
-        )
-        return paragraph(reason)
-    names = [str(name) for name in contents.confusion[0]]
-    counts = np.asarray(contents.confusion[1], dtype=np.int64)
+    """Heat maps that are tables: rows are true classes, columns what 1-NN said."""
+    if contents.continuous:
+        return paragraph("The labels are numbers, so there are no classes to confuse.")
+    return "".join(
+        heading(contents, name) + _matrix(name, label) for name, label in contents.labels.items()
+    )
+
+
+def _matrix(name: str, label: Label) -> str:
+    if label.confusion is None:
+        return paragraph("No held-out predictions were given, so there is nothing to show.")
+    names = [str(name) for name in label.confusion[0]]
+    counts = np.asarray(label.confusion[1], dtype=np.int64)
     if not counts.sum():
         return paragraph("No rows were held out, so there is nothing to show.")
     text = paragraph(_mistakes(names, counts))
@@ -89,7 +104,7 @@ def confusion(contents: Contents) -> str:
     return (
         f'{text}<p class="soft small">Rows are the true classes, columns the predicted ones. '
         'Blue is right, orange is wrong; the darker, the larger the share of the row.</p>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="Confusion matrix">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Confusion of {escape(name)}">'
         f'<table class="confusion{dense}"><thead><tr><th scope="col">true \\ said</th>{head}'
         f"</tr></thead><tbody>{''.join(lines)}</tbody></table></div>\n"
     )  # fmt: skip

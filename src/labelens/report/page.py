@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -80,10 +80,12 @@ def _body(contents: Contents, scatter: Scatter) -> str:
 
 def _keys(contents: Contents) -> str:
     test = np.asarray(contents.test)
-    score = contents.scores["heldout"]
-    metric = contents.scores["metric"].replace("^2", "²")
+    scores = [label.scores["heldout"] for label in contents.labels.values()]
+    mean = f", mean of {len(scores)} labels" if len(scores) > 1 else ""
     keys = {
-        f"Held-out {metric}": "not measured" if score is None else f"{score:.3f}",
+        f"Held-out {contents.metric}{mean}": "not measured"
+        if None in scores
+        else f"{np.mean(scores):.3f}",
         "Rows": f"{len(test):,}",
         "Held out": f"{int(test.sum()):,}",
         "Components": f"{np.shape(contents.Z)[1]:,}",
@@ -97,17 +99,20 @@ def _picture(scatter: Scatter) -> str:
     if not len(scatter.rows):
         return paragraph("No row has finite coordinates, so there is nothing to draw.")
     shown = _choice("part", "Rows", [("both", "both"), ("heldout", "held-out"), ("train", "train")])
-    axes = ""
+    colours, axes = "", ""
+    if len(scatter.colourings) > 1:
+        names = [colouring.name for colouring in scatter.colourings]
+        colours = f"<fieldset>{_select('by', 'Colour by', names, 0)}</fieldset>"
     if scatter.k > 2:
         axes = _choice("view", "View", [("2d", "2-D"), ("3d", "3-D")])
         selects = (
-            _select(name, name, scatter.k, place, disabled=name == "deep")
+            _select(name, name, range(1, scatter.k + 1), place, disabled=name == "deep")
             for place, name in enumerate(("across", "up", "deep"))
         )
         axes += f"<fieldset><legend>Axes</legend>{''.join(selects)}</fieldset>"
     return f"""{scatter.sentences()}<noscript><p class="notice">The picture needs
 JavaScript; all else on this page does not.</p></noscript>
-<div class="controls">{shown}{axes}
+<div class="controls">{colours}{shown}{axes}
 <fieldset><legend class="hidden">Picture</legend>
 <button type="button" id="zoom-in" aria-label="Zoom in">+</button>
 <button type="button" id="zoom-out" aria-label="Zoom out">−</button>
@@ -116,8 +121,8 @@ JavaScript; all else on this page does not.</p></noscript>
 <div class="stage">
 <div id="plot" tabindex="0" role="application" aria-roledescription="scatter plot"
  aria-label="The embedding. Arrow keys move, plus and minus zoom, zero resets."></div>
-<div class="side">{scatter.legend()}</div></div>
-<p id="said" role="status"></p>
+<div class="side" id="side">{scatter.legend(0)}</div></div>
+{scatter.legends()}<p id="said" role="status"></p>
 {scatter.summary()}<div class="picker">
 <form id="find-row" autocomplete="off"><label for="row">Row</label>
 <input id="row" type="number" min="0" step="1" required><button>Show</button></form>
@@ -135,15 +140,17 @@ def _choice(name: str, legend: str, options: Sequence[tuple[str, str]]) -> str:
     return f"<fieldset><legend>{legend}</legend>{radios}</fieldset>"
 
 
-def _select(name: str, text: str, k: int, chosen: int, disabled: bool) -> str:
-    options = "".join(
-        f'<option value="{j}"{" selected" if j == chosen else ""}>{j + 1}</option>'
-        for j in range(k)
+def _select(
+    name: str, text: str, options: Iterable[Any], chosen: int, disabled: bool = False
+) -> str:
+    listed = "".join(
+        f'<option value="{j}"{" selected" if j == chosen else ""}>{escape(str(option))}</option>'
+        for j, option in enumerate(options)
     )
     # autocomplete: a browser that remembers the choice of an earlier visit would show a lie.
     return (
         f'<label>{text} <select id="{name}" autocomplete="off"{" disabled" if disabled else ""}>'
-        f"{options}</select></label>"
+        f"{listed}</select></label>"
     )
 
 

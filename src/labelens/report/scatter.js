@@ -14,9 +14,13 @@ const state = {
 };
 
 // One component: rows of a class lie on a strip of their own; numbers have an axis already.
-const strip = flat && (numbers ? Float32Array.from(numbers) : Float32Array.from(
-  group, (g, i) => -g + 0.7 * (((i * 2654435761) >>> 0) / 4294967296 - 0.5)));
-const values = (axis) => (axis === "strip" ? strip : components[axis]);
+const strip = () => (by.numbers ? Float32Array.from(by.numbers) : Float32Array.from(
+  by.group, (g, i) => -g + 0.7 * (((i * 2654435761) >>> 0) / 4294967296 - 0.5)));
+function values(axis) {
+  if (axis !== "strip") return components[axis];
+  by.strip = by.strip || strip();
+  return by.strip;
+}
 
 // plotly reads a little HTML in its texts: class names must not be taken for it.
 const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -28,15 +32,12 @@ function theme() {
   const scale = read("scale").split(/[\s,]+/);
   return {
     ink: read("ink"), soft: read("soft"), line: read("line"), card: read("card"),
-    colour: (g) => read(spec.groups[g].other ? "other" : `c${g % 8}`),
+    colour: (g) => read(by.groups[g].other ? "other" : `c${g % 8}`),
     scale: scale.map((colour, i) => [i / (scale.length - 1), colour]),
   };
 }
 
-// Grey points lie below the others.
-const ORDER = [...spec.groups.keys()].sort((a, b) => spec.groups[b].other - spec.groups[a].other);
-
-const hollow = n <= 5000 && !numbers;
+const hollow = n <= 5000 && !by.numbers;
 const size = n <= 500 ? 9 : n <= 3000 ? 7 : n <= 30000 ? 5 : 3;
 let traceRows = [];
 
@@ -44,12 +45,12 @@ function marker(g, part, look) {
   const three = state.view === "3d";
   const base = {
     size: three ? Math.max(2, size - 3) : size,
-    symbol: numbers || spec.groups[g].other ? "circle" : SHAPES[Math.floor(g / 8) % 4],
+    symbol: by.numbers || by.groups[g].other ? "circle" : SHAPES[Math.floor(g / 8) % 4],
     opacity: part ? 0.9 : hollow ? 0.75 : n <= 5000 ? 0.45 : 0.3,
     line: { width: 0 },
   };
-  if (numbers && !spec.groups[g].other) {
-    return { ...base, cmin: spec.low, cmax: spec.high, colorscale: look.scale, showscale: false };
+  if (by.numbers && !by.groups[g].other) {
+    return { ...base, cmin: by.low, cmax: by.high, colorscale: look.scale, showscale: false };
   }
   base.color = look.colour(g);
   if (hollow && !part) {
@@ -74,12 +75,12 @@ function traces(look) {
   const made = [];
   traceRows = [];
   for (const part of [0, 1]) {
-    for (const g of ORDER) {
-      const rows = buckets[part][g];
+    for (const g of by.order) {
+      const rows = by.buckets[part][g];
       if (!rows.length) continue;
       const trace = place({ ...common, marker: marker(g, part, look) }, rows, `${part}.${g}`);
-      if (numbers && !spec.groups[g].other) {
-        trace.marker.color = gather("label", numbers, rows, `${part}.${g}`);
+      if (by.numbers && !by.groups[g].other) {
+        trace.marker.color = gather("label", by.numbers, rows, `${part}.${g}`);
       }
       trace.visible = partShown(part) && !state.hidden.has(g);
       made.push(trace);
@@ -104,14 +105,14 @@ const partShown = (part) => state.part === "both" || (state.part === "heldout") 
 
 function rowsOfClass(code) {
   const rows = [];
-  for (let i = 0; i < n; i++) if (classes[i] === code && partShown(heldout[i])) rows.push(i);
+  for (let i = 0; i < n; i++) if (by.classes[i] === code && partShown(heldout[i])) rows.push(i);
   return rows;
 }
 
 function layout(look) {
   const axis = (which) => ({
     title: {
-      text: which === "strip" ? (numbers ? "label" : "") : `component ${which + 1}`, standoff: 8,
+      text: which === "strip" ? (by.numbers ? "label" : "") : `component ${which + 1}`, standoff: 8,
     },
     gridcolor: look.line, zerolinecolor: look.line, linecolor: look.line, color: look.soft,
     automargin: true,
@@ -130,9 +131,9 @@ function layout(look) {
     return { ...common, margin: { l: 0, r: 0, t: 0, b: 0 }, scene };
   }
   const up = axis(y);
-  if (y === "strip" && !numbers) {
-    up.tickvals = spec.groups.map((_, g) => -g);
-    up.ticktext = spec.groups.map(({ name }) => plain(cut(name, 14)));
+  if (y === "strip" && !by.numbers) {
+    up.tickvals = by.groups.map((_, g) => -g);
+    up.ticktext = by.groups.map(({ name }) => plain(cut(name, 14)));
     up.zeroline = false;
   }
   return {

@@ -43,7 +43,7 @@ def scree(contents: Contents) -> str:
     return (
         paragraph(summary + cut)
         + f'<figure class="card">{chart}</figure>'
-        + _numbers(table(["Component", "Share", "HSIC"], rows))
+        + _numbers(table(["Component", "Share", "HSIC"], rows, "Components"))
     )
 
 
@@ -103,7 +103,7 @@ def gamma(contents: Contents) -> str:
     key = "Line and band: mean and one standard deviation. Dashed: shuffled labels."
     if used is not None and gammas[0] <= used <= gammas[-1]:
         key += f" Vertical: the width this model uses, {used:.3g}."
-    metric = contents.scores["metric"].replace("^2", "²")
+    metric = contents.metric
     chart = curve(gammas, mean, std, control, used, ("gamma", metric), summary)
     rows = [
         [f"{gammas[i]:.4g}", f"{mean[i]:.4f}", f"{std[i]:.4f}", f"{control[i]:.4f}"]
@@ -112,7 +112,7 @@ def gamma(contents: Contents) -> str:
     return (
         paragraph(summary)
         + f'<figure class="card">{chart}<figcaption>{escape(key)}</figcaption></figure>'
-        + _numbers(table(["gamma", "Mean", "Std", "Shuffled"], rows))
+        + _numbers(table(["gamma", "Mean", "Std", "Shuffled"], rows, "Kernel widths"))
     )
 
 

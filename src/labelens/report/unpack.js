@@ -16,9 +16,6 @@ function unpack(packed) {
 
 const components = spec.components.map(unpack);
 const heldout = unpack(spec.heldout);
-const group = unpack(spec.group);
-const numbers = spec.numbers && unpack(spec.numbers);
-const classes = spec.codes && unpack(spec.codes);
 const rowNumbers = spec.rows && unpack(spec.rows);
 const n = heldout.length;
 
@@ -38,29 +35,45 @@ function asText(value) {
   return String(Number.isInteger(value) ? value : Number(value.toPrecision(6)));
 }
 
+// Labels too: each is unpacked when it is asked for. Its buckets are rows by part and group, the
+// traces of the picture; grey groups come first in its order, to lie below the others.
+const labels = [];
+function readLabel(j) {
+  if (labels[j]) return labels[j];
+  const { name, groups, names, low, high, ...packed } = spec.labels[j];
+  const group = unpack(packed.group);
+  const numbers = packed.numbers && unpack(packed.numbers);
+  const classes = packed.codes && unpack(packed.codes);
+  const lists = [0, 1].map(() => groups.map(() => []));
+  for (let i = 0; i < n; i++) lists[heldout[i]][group[i]].push(i);
+  labels[j] = {
+    name, groups, names, low, high, group, numbers, classes,
+    buckets: lists.map((part) => part.map((rows) => Int32Array.from(rows))),
+    order: [...groups.keys()].sort((a, b) => groups[b].other - groups[a].other),
+    text: (i) => (classes ? names[classes[i]] : asText(numbers[i])),
+    gathered: new Map(),
+  };
+  return labels[j];
+}
+let by = readLabel(0); // what gives the colours
+
 const rowNumber = (i) => (rowNumbers ? rowNumbers[i] : i);
-const label = (i) => (classes ? spec.names[classes[i]] : asText(numbers[i]));
 
 function describe(i) {
-  const parts = [
-    ["Row", String(rowNumber(i))],
-    ["Label", label(i)],
-    ["Part", heldout[i] ? "held-out" : "train"],
-  ];
+  const parts = [["Row", String(rowNumber(i))]];
+  for (const j of spec.labels.keys()) {
+    const { name, text } = readLabel(j);
+    parts.push([spec.labels.length > 1 ? `Label ${name}` : "Label", text(i)]);
+  }
+  parts.push(["Part", heldout[i] ? "held-out" : "train"]);
   for (const { name, values, words } of readColumns()) {
     parts.push([name, words ? words[values[i]] : asText(values[i])]);
   }
   return parts;
 }
 
-// Rows by part and group: the traces of the picture.
-const buckets = [0, 1].map(() => spec.groups.map(() => []));
-for (let i = 0; i < n; i++) buckets[heldout[i]][group[i]].push(i);
-for (const part of buckets) part.forEach((rows, g) => { part[g] = Int32Array.from(rows); });
-
-const gathered = new Map();
 function gather(name, values, rows, key) {
   const id = `${name}/${key}`;
-  if (!gathered.has(id)) gathered.set(id, values.constructor.from(rows, (i) => values[i]));
-  return gathered.get(id);
+  if (!by.gathered.has(id)) by.gathered.set(id, values.constructor.from(rows, (i) => values[i]));
+  return by.gathered.get(id);
 }
