@@ -383,6 +383,30 @@ def test_slopes_stand_beside_table_1(full):
     assert tidy.exponent([5, 5], [1.0, 2.0]) is None
 
 
+def test_a_slope_of_nothing_has_no_sign():
+    rows = [("SRP", "labelens", "k", size, 1.0 - 1e-9 * size) for size in (1, 2, 4)]
+    frame = table("method way variable size seconds", rows)
+    assert tidy.exponent(frame["size"], frame["seconds"]) < 0
+    assert tidy.slope(frame, "SRP", "labelens", "k") == "0.00"
+
+
+def test_the_keyboard_reaches_all_that_scrolls(full):
+    boxes = re.findall(r'<div class="(?:scroll|plot)"[^>]*>', full)
+    assert len(boxes) == 12  # seven figures, five tables
+    names = [re.search(r'tabindex="0" role="region" aria-label="(.+?)"', box)[1] for box in boxes]
+    assert len(set(names)) == len(names)
+
+
+def test_long_lists_of_numbers_are_folded():
+    claim = dict(verdict="holds", sentence="s", where="1", note="n")
+    page = report._claims([claim | {"figure": "a 1; b 2; c 3"}])
+    assert "a 1; b 2; c 3" in page
+    assert "more</summary>" not in page
+    page = report._claims([claim | {"figure": "a 1; b 2; c 3; d 4; <e> 5"}])
+    assert "a 1<details><summary>4 more</summary>" in page
+    assert "<li>&lt;e&gt; 5</li>" in page
+
+
 def test_the_same_numbers_give_the_same_files(figures):
     names = {"figure1-visualisation": "visualisation", "times": "times", "claim1": "claim1"}
     first = {name: drawing.render(figures[name], "svg") for name in names}

@@ -215,7 +215,7 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
         scores = judgement.scores
         ax.set_title(
             f"{method if len(columns) == 1 else name}: held-out {scores.metric} "
-            f"{scores.heldout:.3f}, shuffled {scores.shuffled:.3f}",
+            f"{scores.heldout:z.3f}, shuffled {scores.shuffled:z.3f}",
             parse_math=False,
         )
     if len(columns) > len(shown):

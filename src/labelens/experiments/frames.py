@@ -81,4 +81,4 @@ def slope(frame: Frame, method: str, way: str, variable: str) -> str:
         (frame["method"] == method) & (frame["way"] == way) & (frame["variable"] == variable)
     ]
     power = exponent(cell["size"], cell["seconds"])
-    return MISSING if power is None else f"{power:.2f}"
+    return MISSING if power is None else f"{power:z.2f}"

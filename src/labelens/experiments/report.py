@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._page import CSS as COMMON_CSS
-from .._page import MISSING, facts, paragraph, replace_file, skeleton, table
+from .._page import MISSING, facts, paragraph, replace_file, scrolled, skeleton, table
 from .alt import alt_texts
 from .figures import (
     DATASETS,
@@ -48,6 +48,11 @@ CSS = (
 nav ol { columns: 16rem; padding-left: 1.5rem; }
 .plot { background: #ffffff; border: 1px solid var(--line); border-radius: 0.5rem;
   padding: 0.6rem; overflow-x: auto; }
+.plot:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+figcaption { margin-top: 0.5rem; } details { margin: 0.8rem 0; }
+summary { cursor: pointer; padding: 0.2rem 0; }
+td details { margin: 0.2rem 0 0; } td summary { color: var(--link); }
+td ul { margin: 0; padding-left: 1.1rem; }
 .plot img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 .badge { display: inline-block; padding: 0.1rem 0.55rem; border-radius: 1rem; color: #ffffff;
   font-size: 0.85rem; font-weight: 600; white-space: nowrap; }
@@ -85,9 +90,9 @@ def write_report(
         # On a phone a wide figure scrolls instead of shrinking past reading.
         least = min(width, 700)
         return (
-            f'<figure><div class="plot"><img width="{width}" height="{height}" '
-            f'style="min-width: {least}px" alt="{escape(alts[name])}" '
-            f'src="data:{mime};base64,{code}"></div>'
+            f'<figure><div class="plot" tabindex="0" role="region" aria-label="Figure: {name}">'
+            f'<img width="{width}" height="{height}" style="min-width: {least}px" '
+            f'alt="{escape(alts[name])}" src="data:{mime};base64,{code}"></div>'
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 
@@ -248,11 +253,12 @@ def _times_tables(frame: Frame) -> str:
     tables += table(heads, rows, "Median fit times")
     faster = speedups(frame)
     if faster:
-        tables += paragraph(
-            "What randomising saves, at the largest n that both methods reached; the paper "
-            "reports 5 to 20 times. The authors' clock covers all of an exact method."
+        text = paragraph(
+            "At the largest n that both methods reached; the paper reports 5 to 20 times. The "
+            "authors' clock covers all of an exact method."
         )
-        tables += table(["Methods", "Way", "n", "Ratio of times"], faster, "What randomising saves")
+        shown = table(["Methods", "Way", "n", "Ratio of times"], faster, "What randomising saves")
+        tables += _folded("What randomising saves", text + shown)
     return tables
 
 
@@ -270,7 +276,12 @@ def _complexity_table(frame: Frame) -> str:
         "dominates. The text of section 3 gives SPCA O(d n²) where Table 1 gives O(n³). "
         "k_x is the number of random features of the data kernel."
     )
-    return table(heads, rows, "Powers stated and measured") + paragraph(note)
+    name = "Powers stated and measured"
+    return _folded(name, table(heads, rows, name) + paragraph(note))
+
+
+def _folded(summary: str, markup: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>\n{markup}</details>\n"
 
 
 def _absent(source: str, frame: Frame) -> str:
@@ -338,13 +349,16 @@ def _claims(claims: Sequence[Mapping[str, str]]) -> str:
         verdict = claim["verdict"]
         cells = {part: escape(claim[part]) for part in names}
         cells["verdict"] = f'<span class="badge {VERDICTS[verdict]}">{escape(verdict)}</span>'
+        first, *more = claim["figure"].split("; ")
+        if len(more) > 3:
+            cells["figure"] = escape(first) + _folded(
+                f"{len(more)} more", f"<ul>{''.join(f'<li>{escape(m)}</li>' for m in more)}</ul>"
+            )
         shown = (f'<td data-name="{names[part]}">{cell}</td>' for part, cell in cells.items())
         lines.append(f"<tr>{''.join(shown)}</tr>")
     head = "".join(f'<th scope="col">{name}</th>' for name in names.values())
-    return paragraph(lead) + (
-        f'<div class="scroll claims"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
+    rows = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return paragraph(lead) + f'<div class="claims">{scrolled(rows, "Claims")}</div>'
 
 
 def _settings(about: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def _scores(contents: Contents, label: Label) -> str:
         if key == "majority" and contents.continuous:
             continue
         score = scores[key]
-        value = MISSING if score is None else f"{score:.3f}"
+        value = MISSING if score is None else f"{score:z.3f}"
         width = 0.0 if score is None else 100 * min(1.0, max(0.0, score))
         rows.append(
             f'<tr class="{key}"><th scope="row">{name}<span class="soft">{meaning}</span></th>'

@@ -85,7 +85,7 @@ def _keys(contents: Contents) -> str:
     keys = {
         f"Held-out {contents.metric}{mean}": "not measured"
         if None in scores
-        else f"{np.mean(scores):.3f}",
+        else f"{np.mean(scores):z.3f}",
         "Rows": f"{len(test):,}",
         "Held out": f"{int(test.sum()):,}",
         "Components": f"{np.shape(contents.Z)[1]:,}",

@@ -36,7 +36,7 @@ def scree(contents: Contents) -> str:
     summary += "."
     dependence = np.asarray(getattr(contents.model, "dependence_", np.full(len(shares), np.nan)))
     rows = [
-        [str(i + 1), f"{share:.4f}", f"{value:.4g}" if np.isfinite(value) else MISSING]
+        [str(i + 1), f"{share:z.4f}", f"{value:.4g}" if np.isfinite(value) else MISSING]
         for i, (share, value) in enumerate(zip(shown, dependence, strict=False))
     ]
     chart = bars(shown.tolist(), "component", "share of dependence", summary)
@@ -95,8 +95,8 @@ def gamma(contents: Contents) -> str:
     best = int(np.argmax(mean))
     used = getattr(contents.model, "gamma_", None)
     summary = (
-        f"The best mean score is {mean[best]:.3f} (± {std[best]:.3f}) at gamma = "
-        f"{gammas[best]:.3g}; shuffled labels reach {control[best]:.3f} there."
+        f"The best mean score is {mean[best]:z.3f} (± {std[best]:.3f}) at gamma = "
+        f"{gammas[best]:.3g}; shuffled labels reach {control[best]:z.3f} there."
     )
     if best in (0, len(gammas) - 1) and len(gammas) > 2:
         summary += " That is the edge of what was tried: a better width may lie beyond."
@@ -106,7 +106,7 @@ def gamma(contents: Contents) -> str:
     metric = contents.metric
     chart = curve(gammas, mean, std, control, used, ("gamma", metric), summary)
     rows = [
-        [f"{gammas[i]:.4g}", f"{mean[i]:.4f}", f"{std[i]:.4f}", f"{control[i]:.4f}"]
+        [f"{gammas[i]:.4g}", f"{mean[i]:z.4f}", f"{std[i]:.4f}", f"{control[i]:z.4f}"]
         for i in range(len(gammas))
     ]
     return (
