@@ -129,6 +129,9 @@ GRID = [
     ),
     case(SupervisedPCA, labels="int", label_kernel="rbf", label_gamma=2),
     *(case(m, labels="some missing", missing_label=float("nan")) for m in LINEAR + KERNEL),
+    case(SupervisedPCA, labels="str", class_weight={"a": 2.0}),
+    case(SupervisedPCA, labels="date", class_weight={datetime.date(2024, 1, 2): 2}),
+    case(SupervisedPCA, class_weight={np.int64(0): np.float32(2.5), 1: 0}, n_components=1),
     case(SupervisedPCA, labels="some marked", missing_label="?", target_weight=0.5),
     *(
         case(SupervisedRandomProjection, labels=y, label_map=how)
@@ -620,6 +623,16 @@ FORGERIES = {
     "random_state text": (put("parameters", "random_state", value="1"), "random_state must be"),
     "batch_size": (put("parameters", "batch_size", value=0), "batch_size must be"),
     "missing_label": (put("parameters", "missing_label", value="a"), "missing_label"),
+    "class_weight": (put("parameters", "class_weight", value="even"), "class_weight must be"),
+    "class_weight pairs": (put("parameters", "class_weight", value=[["str", "a"]]), "class_weight"),
+    "class_weight twice": (
+        put("parameters", "class_weight", value=[["number", "1", 2], ["number", "1", 3]]),
+        "class_weight has a class twice",
+    ),
+    "class_weight below zero": (
+        put("parameters", "class_weight", value=[["number", "1", -2]]),
+        r"class_weight\[1\] must be",
+    ),
     "missing_label of three": (put("parameters", "missing_label", value=[1, 2, 3]), "a type and"),
     "missing_label of numbers": (put("parameters", "missing_label", value=[1, 2]), "be strings"),
     "missing_label evaluated": (

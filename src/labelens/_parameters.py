@@ -30,6 +30,7 @@ def check(estimator: Any) -> None:
         check_number(estimator.label_gamma, "label_gamma", 0, open_low=True)
     if not estimator._spectral:
         _one_of(estimator.label_map, "label_map", LABEL_MAPS)
+    _check_class_weight(estimator.class_weight)
     if estimator.shrinkage == 0 and estimator.target_weight == 0:
         raise ValueError(
             "target_weight=0 looks for variance and shrinkage=0 makes it the same in every "
@@ -67,11 +68,28 @@ def check_kernel(
         )
 
 
+def _check_class_weight(class_weight: Any) -> None:
+    if isinstance(class_weight, Mapping):
+        for label, factor in class_weight.items():
+            check_number(factor, f"class_weight[{label!r}]", 0)
+    else:
+        _one_of(class_weight, "class_weight", (None, "balanced"), "a dict of classes and weights")
+
+
+def check_streams(estimator: Any) -> None:
+    if isinstance(estimator.class_weight, str) and estimator.class_weight == "balanced":
+        raise ValueError(
+            "class_weight='balanced' needs the number of rows in every class, which partial_fit "
+            "cannot know before the last batch. Pass a dict of weights, for example from "
+            "sklearn.utils.class_weight.compute_class_weight on a part of y."
+        )
+
+
 def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
     """What has been summed up with some parameters cannot go on with others."""
     for name, value in estimator.get_params(deep=False).items():
         old = before[name]
-        same = value is old or (isinstance(value, (str, int, float)) and value == old)
+        same = value is old or (isinstance(value, (str, int, float, dict)) and value == old)
         if not same and name != "batch_size":
             raise ValueError(
                 f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
@@ -102,6 +120,14 @@ def check_some_labels(estimator: Any, labels: Any) -> None:
         raise ValueError(
             f"Every label of the first batch is missing_label={estimator.missing_label!r}; start "
             "with a batch that has some labels, or pass y=None."
+        )
+
+
+def check_has_classes(estimator: Any, labels: Any) -> None:
+    if labels is None:
+        raise ValueError(
+            f"class_weight={estimator.class_weight!r} weighs classes, and there is no y; use "
+            "class_weight=None."
         )
 
 

@@ -47,6 +47,8 @@ def check_number(
 ) -> Any:
     """A finite number within bounds, or a sentence that says which bounds."""
     kind: Any = Integral if integer else Real
+    if isinstance(value, np.floating):
+        value = value.item()  # float32 cannot be compared with the largest float64
     above = "> " if open_low else ">= "
     bounds = f"{above}{low:g}" + ("" if high == np.inf else f" and <= {high:g}")
     wanted = f"{'an integer' if integer else 'a number'} {bounds}"

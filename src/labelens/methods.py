@@ -42,6 +42,10 @@ class SupervisedPCA(Projection):
         values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
     scale : {None, "minmax", "standard"}, default=None
         Scale columns to [0, 1], as the paper does, or to unit variance first.
+    class_weight : dict or "balanced", default=None
+        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
+        for those it does not name), or "balanced", so that all classes count the same; only with
+        `fit`, which knows their sizes. For classes in one column of y.
     missing_label : scalar, default=None
         The value of y that marks a row without a label; such rows count for variances (a
         `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
@@ -105,6 +109,7 @@ class SupervisedPCA(Projection):
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
         scale: str | None = None,
+        class_weight: Any = None,
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
@@ -115,6 +120,7 @@ class SupervisedPCA(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.scale = scale
+        self.class_weight = class_weight
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
@@ -150,6 +156,10 @@ class SupervisedRandomProjection(Projection):
         values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
     scale : {None, "minmax", "standard"}, default=None
         Scale columns to [0, 1], as the paper does, or to unit variance first.
+    class_weight : dict or "balanced", default=None
+        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
+        for those it does not name), or "balanced", so that all classes count the same; only with
+        `fit`, which knows their sizes. For classes in one column of y.
     missing_label : scalar, default=None
         The value of y that marks a row without a label; such rows count for variances (a
         `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
@@ -217,6 +227,7 @@ class SupervisedRandomProjection(Projection):
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
         scale: str | None = None,
+        class_weight: Any = None,
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
@@ -228,6 +239,7 @@ class SupervisedRandomProjection(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.scale = scale
+        self.class_weight = class_weight
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
@@ -275,6 +287,10 @@ class KernelSupervisedPCA(Projection):
     scale : {None, "minmax", "standard"}, default=None
         Scale columns to [0, 1], as the paper does, or to unit variance first.
         The scaling comes from the first batch.
+    class_weight : dict or "balanced", default=None
+        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
+        for those it does not name), or "balanced", so that all classes count the same; only with
+        `fit`, which knows their sizes. For classes in one column of y.
     missing_label : scalar, default=None
         The value of y that marks a row without a label; such rows count for variances (a
         `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
@@ -346,6 +362,7 @@ class KernelSupervisedPCA(Projection):
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
         scale: str | None = None,
+        class_weight: Any = None,
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
@@ -361,6 +378,7 @@ class KernelSupervisedPCA(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.scale = scale
+        self.class_weight = class_weight
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
@@ -411,6 +429,10 @@ class KernelSupervisedRandomProjection(Projection):
     scale : {None, "minmax", "standard"}, default=None
         Scale columns to [0, 1], as the paper does, or to unit variance first.
         The scaling comes from the first batch.
+    class_weight : dict or "balanced", default=None
+        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
+        for those it does not name), or "balanced", so that all classes count the same; only with
+        `fit`, which knows their sizes. For classes in one column of y.
     missing_label : scalar, default=None
         The value of y that marks a row without a label; such rows count for variances (a
         `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
@@ -484,6 +506,7 @@ class KernelSupervisedRandomProjection(Projection):
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
         scale: str | None = None,
+        class_weight: Any = None,
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
@@ -500,6 +523,7 @@ class KernelSupervisedRandomProjection(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.scale = scale
+        self.class_weight = class_weight
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size

@@ -26,7 +26,7 @@ from ._validation import (
 )
 from ._warn import warn_user
 from .embedding import embed
-from .labels import Right, read_labels
+from .labels import Right, class_weights, read_labels
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
 from .moments import Array, refuse_sealed
@@ -64,7 +64,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self
         """
         with self._unchanged_on_error():
-            self._take(X, y, sample_weight, before=None)
+            self._take(X, y, sample_weight, before=None, complete=True)
             try:
                 self._solve()
             except NotFittedError as error:
@@ -90,8 +90,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         before = getattr(self, "moments_", None)
         refuse_sealed(before)
+        _parameters.check_streams(self)
         with self._unchanged_on_error():
-            self._take(X, y, sample_weight, before)
+            self._take(X, y, sample_weight, before, complete=False)
         return self
 
     def merge(self, other: Projection) -> Self:
@@ -118,20 +119,32 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._solved = None
         return self
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, before: Any) -> None:
-        """Add a batch to the moments of those before; the first one draws the recipe."""
+    def _take(self, X: Any, y: Any, sample_weight: Any, before: Any, complete: bool) -> None:
+        """Add a batch to the moments of those before; the first one draws the recipe.
+
+        `complete` says that no other batch will follow.
+        """
         _parameters.check(self)
         # NaN and infinity show in the sums of the linear methods, so their rows are read once.
         rows = check_rows(self, X, reset=before is None, finite=self._kernelised)
         get_ready(rows.size)
         weight = check_weight(sample_weight, rows)
-        labels, labelled = None, np.zeros(rows.shape[0], dtype=bool)
+        labels: Any = None
+        labelled = np.zeros(rows.shape[0], dtype=bool)
         if y is not None:
             labels, labelled = read_labels(y, rows.shape[0], self.missing_label)
+        numbers = np.arange(rows.shape[0])  # by which the user knows the rows
+        if self.class_weight is not None:
+            _parameters.check_has_classes(self, labels)
+            weight = np.ones(rows.shape[0]) if weight is None else weight.copy()
+            weight[labelled] *= class_weights(
+                self.class_weight, labels[labelled], weight[labelled], numbers[labelled], complete
+            )
+            if not weight.any():
+                raise ValueError(f"class_weight={self.class_weight!r} leaves no row any weight.")
         everywhere = y is None or labelled.all()  # every row goes into the sums
         if not self._kernelised and not (everywhere and (weight is None or weight.all())):
             refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
-        numbers = np.arange(rows.shape[0])  # by which the user knows the rows
         if weight is not None and not weight.all():
             kept = weight > 0
             rows, weight, labelled = rows[kept], weight[kept], labelled[kept]

@@ -82,6 +82,12 @@ class Recipe:
             mine, theirs = self.parameters[name], other.parameters[name]
             if mine != theirs:
                 return f"{name} is {mine!r} and {theirs!r}"
+        mine, theirs = self.parameters["class_weight"], other.parameters["class_weight"]
+        if mine != theirs or mine == "balanced":
+            return (
+                f"class_weight is {mine!r} and {theirs!r}; both need the same dict, because "
+                "'balanced' weighs the rows of each by themselves"
+            )
         if (self.psi is None) != (other.psi is None):
             return "one was fitted with labels, the other without"
         if self.psi is not None and not self.psi.same_as(other.psi):

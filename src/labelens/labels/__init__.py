@@ -17,35 +17,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from .fourier import FourierLabels
 from .hashed import HashedLabels
 from .linear import LinearLabels
 from .onehot import OneHotLabels
-from .reading import read_labels
+from .reading import choose_kernel, read_labels
 from .right import LabelMap, Right
 from .transformed import TransformedLabels
 from .unlabelled import Unlabelled
+from .weighting import class_weights
 
-__all__ = ["LabelMap", "Right", "Unlabelled", "choose_kernel", "make_label_map", "read_labels"]
-
-
-def choose_kernel(y: Any) -> str:
-    """The rule behind `label_kernel="auto"`, first match wins.
-
-    1. sparse, or several columns of 0 and 1 only (a multilabel indicator) -> "linear"
-    2. floats, not all of them whole numbers (continuous)                  -> "rbf"
-    3. anything else: int, str, bool, whole floats, objects (classes)      -> "delta"
-    """
-    if sparse.issparse(y):
-        return "linear"
-    if y.ndim == 2 and y.dtype.kind in "biuf" and np.isin(y, (0, 1)).all():
-        return "linear"
-    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
-        return "rbf"
-    return "delta"
+__all__ = [
+    "LabelMap",
+    "Right",
+    "Unlabelled",
+    "choose_kernel",
+    "class_weights",
+    "make_label_map",
+    "read_labels",
+]
 
 
 def make_label_map(

@@ -60,6 +60,22 @@ def read_labels(y: Any, n_rows: int, marker: Any) -> tuple[Any, NDArray[np.bool_
     return labels, _without_gaps(labels, ~marked)
 
 
+def choose_kernel(y: Any) -> str:
+    """The rule behind `label_kernel="auto"`, first match wins.
+
+    1. sparse, or several columns of 0 and 1 only (a multilabel indicator) -> "linear"
+    2. floats, not all of them whole numbers (continuous)                  -> "rbf"
+    3. anything else: int, str, bool, whole floats, objects (classes)      -> "delta"
+    """
+    if sparse.issparse(y):
+        return "linear"
+    if y.ndim == 2 and y.dtype.kind in "biuf" and np.isin(y, (0, 1)).all():
+        return "linear"
+    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
+        return "rbf"
+    return "delta"
+
+
 def _without_gaps(labels: NDArray[Any], labelled: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Refuse labels that are no labels: NaN, None, NaT, infinity."""
     bad = _missing(labels)

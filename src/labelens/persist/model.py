@@ -162,7 +162,9 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _shown(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_shown(item) for item in value]
-    plain = value is None or type(value) in (bool, int, str, dict, list)
+    if isinstance(value, dict):
+        return {str(key): _shown(item) for key, item in value.items()}
+    plain = value is None or type(value) in (bool, int, str, list)
     return value if plain or (type(value) is float and isfinite(value)) else str(value)
 
 

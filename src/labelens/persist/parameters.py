@@ -16,21 +16,30 @@ from .spelling import spell, unspell
 from .strict import FLAG, LIST, NOTHING, NUMBER, OBJECT, TEXT, fields, texts
 
 ANYTHING = NUMBER + TEXT + FLAG + OBJECT + LIST + NOTHING
+# Parameters that files did not have at first, and what those files mean by that.
+ADDED: dict[str, Any] = {"class_weight": None}
 # What to do about a parameter that a file cannot hold.
 INSTEAD = {
     "kernel": "use a kernel that labelens knows by name",
     "approximation": f"use one of {', '.join(map(repr, APPROXIMATIONS))}",
     "label_kernel": "transform y before fitting and use label_kernel='linear'",
     "random_state": "fit with an integer",
+    "class_weight": "name classes that are numbers, strings, bytes, bools or dates",
     "missing_label": "mark such rows with NaN and use missing_label=float('nan')",
 }
 
 
 def put_parameters(estimator: Any) -> dict[str, Any]:
-    stored = {}
+    stored: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=False).items():
         try:
-            stored[name] = _stored_label(value) if name == "missing_label" else _stored(value)
+            match name:
+                case "missing_label":
+                    stored[name] = _stored_label(value)
+                case "class_weight" if isinstance(value, Mapping):
+                    stored[name] = [[*spell(_plain(k)), _stored(v)] for k, v in value.items()]
+                case _:
+                    stored[name] = _stored(value)
         except TypeError:
             what = type(value).__name__
             raise TypeError(
@@ -42,9 +51,14 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def _stored_label(value: Any) -> list[str] | None:
-    if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
-        value = value.item()
-    return None if value is None else list(spell(value))
+    return None if value is None else list(spell(_plain(value)))
+
+
+def _plain(label: Any) -> Any:
+    """NumPy's scalars as Python's, where Python has them."""
+    if isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64)):
+        return label.item()
+    return label
 
 
 def _stored(value: Any) -> Any:
@@ -64,13 +78,27 @@ def _stored(value: Any) -> Any:
 def take_parameters(stored: dict[str, Any], method: type[Any]) -> dict[str, Any]:
     """All that the method's constructor takes, and nothing else."""
     names = method._get_param_names()
+    stored = ADDED | stored
     parameters = dict(fields(stored, "its parameters", **dict.fromkeys(names, ANYTHING)))
     marker = parameters["missing_label"]
     if marker is not None:
         if type(marker) is not list or len(marker) != 2:
             raise ValueError("its missing_label is not a type and a text")
         parameters["missing_label"] = unspell(*texts(marker, "the two of its missing_label"))
+    if type(parameters["class_weight"]) is list:
+        parameters["class_weight"] = _taken_weights(parameters["class_weight"])
     return parameters
+
+
+def _taken_weights(stored: list[Any]) -> dict[Any, float]:
+    found = {}
+    for entry in stored:
+        if type(entry) is not list or len(entry) != 3 or type(entry[2]) not in NUMBER:
+            raise ValueError("its class_weight is not types, texts and weights")
+        found[unspell(*texts(entry[:2], "the classes of its class_weight"))] = entry[2]
+    if len(found) < len(stored):
+        raise ValueError("its class_weight has a class twice")
+    return found
 
 
 def check_parameters(estimator: Any, labelled: bool) -> None:
