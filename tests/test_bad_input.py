@@ -144,7 +144,7 @@ def test_later_batches_must_look_like_the_first(model):
         (dict(shrinkage=-0.1), ValueError, "shrinkage"),
         (dict(shrinkage="lw"), ValueError, "'auto' or a number from 0 to 1"),
         (dict(scale="robust"), ValueError, "None, 'minmax', 'standard'"),
-        (dict(label_map="random"), ValueError, "'orthogonal', 'gaussian', 'fourier'"),
+        (dict(label_map="random"), ValueError, "'orthogonal', 'spread', 'gaussian', 'fourier'"),
         (dict(label_kernel="gauss"), ValueError, "'auto', 'delta', 'linear', 'rbf'"),
         (dict(label_gamma=0), ValueError, "label_gamma"),
         (dict(batch_size=0), ValueError, "batch_size"),

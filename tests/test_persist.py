@@ -66,6 +66,8 @@ def labels_of(kind, n=96):
     match kind:
         case "int":
             return number - 1
+        case "seven":
+            return np.arange(n) % 7
         case "whole float":
             return number.astype(float)
         case "huge and mixed":
@@ -135,7 +137,13 @@ GRID = [
     case(SupervisedPCA, labels="some marked", missing_label="?", target_weight=0.5),
     *(
         case(SupervisedRandomProjection, labels=y, label_map=how)
-        for y, how in (("int", "gaussian"), ("str", "gaussian"), ("int", "fourier"))
+        for y, how in (
+            ("int", "gaussian"),
+            ("str", "gaussian"),
+            ("int", "fourier"),
+            ("seven", "spread"),
+            ("int", "spread"),
+        )
     ),
     *(
         case(SupervisedRandomProjection, labels=y, label_map=how)

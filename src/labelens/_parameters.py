@@ -12,7 +12,7 @@ from .kernels import Kernel, make_kernel
 from .maps import APPROXIMATIONS
 from .scaling import SCALES
 
-LABEL_MAPS = ("orthogonal", "gaussian", "fourier")
+LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 
 def check(estimator: Any) -> None:

@@ -77,7 +77,8 @@ class DualMoment:
         """`right` is Psi, (n, q), whose rank is known to be at most `rank_limit`."""
         total = kept.weight.sum()
         share = (kept.weight / total)[:, None]
-        beta = share * (right - share[:, 0] @ right)  # columns sum to zero
+        mean = share[:, 0] @ right
+        beta = share * (right - mean)  # columns sum to zero
         # One more column, the weights, brings the mean of K beta along.
         products = quadratic_form(kernel, kept.rows, np.hstack([beta, share]), tile)
         values, vectors = linalg.eigh(products[:-1, :-1])
@@ -89,7 +90,7 @@ class DualMoment:
         keep = values > max(values.max(initial=0) * max(right.shape) * eps, floor)
         sigma, vectors = np.sqrt(values[keep]), with_signs(vectors[:, keep])
         along, across = np.zeros(sigma.size), np.zeros(right.shape[1])
-        cross = CrossMoment(total, along, along, across, across, sigma[:, None] * vectors.T * total)
+        cross = CrossMoment(total, along, along, across, mean, sigma[:, None] * vectors.T * total)
         return cls(cross, beta @ (vectors / sigma), products[-1, :-1] @ (vectors / sigma))
 
 

@@ -144,10 +144,13 @@ class SupervisedRandomProjection(Projection):
         str, bool: classes); the first batch decides. The choice made is `label_kernel_`.
     label_gamma : float, default=None
         Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
-    label_map : {"orthogonal", "gaussian", "fourier"}, default="orthogonal"
-        The k random vectors of the labels. "orthogonal" loses nothing once k >= n_classes - 1 and
-        is the most accurate below. "gaussian" gives every class a hashed vector of its own: memory
-        does not grow with the number of classes. "fourier" is the paper to the letter.
+    label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
+        The k-vectors of the labels. "orthogonal" are random and lose nothing once
+        k >= n_classes - 1. "spread" are for fewer components, and tell more classes apart there:
+        not random but as far from each other as they get, on a polygon or a sphere, classes with
+        similar means side by side (one column of at most 5000 classes). "gaussian" gives every
+        class a hashed vector of its own: memory does not grow with the number of classes.
+        "fourier" is the paper to the letter.
     target_weight : float, default=1.0
         1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
         more than n_classes - 1 useful components.
@@ -180,7 +183,7 @@ class SupervisedRandomProjection(Projection):
         Singular values of `components_`, largest first.
     dependence_, dependence_ratio_ : ndarray of shape (n_components,)
         HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features. With a `label_map` other than "orthogonal" both are against the k
+        HSIC of all features. With `label_map` "gaussian" or "fourier" both are against the k
         random label features; without labels NaN (no variances are kept).
     classes_ : ndarray of shape (n_classes,)
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
@@ -416,10 +419,13 @@ class KernelSupervisedRandomProjection(Projection):
         str, bool: classes); the first batch decides. The choice made is `label_kernel_`.
     label_gamma : float, default=None
         Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
-    label_map : {"orthogonal", "gaussian", "fourier"}, default="orthogonal"
-        The k random vectors of the labels. "orthogonal" loses nothing once k >= n_classes - 1 and
-        is the most accurate below. "gaussian" gives every class a hashed vector of its own: memory
-        does not grow with the number of classes. "fourier" is the paper to the letter.
+    label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
+        The k-vectors of the labels. "orthogonal" are random and lose nothing once
+        k >= n_classes - 1. "spread" are for fewer components, and tell more classes apart there:
+        not random but as far from each other as they get, on a polygon or a sphere, classes with
+        similar means side by side (one column of at most 5000 classes). "gaussian" gives every
+        class a hashed vector of its own: memory does not grow with the number of classes.
+        "fourier" is the paper to the letter.
     target_weight : float, default=1.0
         1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
         more than n_classes - 1 useful components.
@@ -453,7 +459,7 @@ class KernelSupervisedRandomProjection(Projection):
         Singular values of `components_`, largest first.
     dependence_, dependence_ratio_ : ndarray of shape (n_components,)
         HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features. With a `label_map` other than "orthogonal" both are against the k
+        HSIC of all features. With `label_map` "gaussian" or "fourier" both are against the k
         random label features; without labels NaN (no variances are kept).
     classes_ : ndarray of shape (n_classes,)
         The classes seen so far, sorted (a list of such arrays for several columns of classes).

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from . import dual, solvers
-from .labels import Right
+from .labels import LabelMap, Right, class_code
 from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
 from .recipe import Recipe
@@ -121,7 +121,7 @@ def _solve_moments(
         mixing = None
         if target_weight > 0:
             assert recipe.psi is not None
-            mixing = recipe.psi.mixing(classes, len(cross.offset_right), k)
+            mixing = _mixing(recipe.psi, classes, cross, k)
         trace = 0.0 if spread is None else float(spread.variance.sum())
         solution = solvers.direct(
             cross, mixing, sketch, trace, scatter, target_weight, shrinkage, rank_limit
@@ -150,12 +150,21 @@ def _solve_dual(
     else:
         # Without labels the features are k random vectors a row already.
         psi = recipe.psi
-        mixing = np.eye(k) if psi is None else psi.mixing(classes, right.shape[1], k)
+        mixing = np.eye(k) if psi is None else _mixing(psi, classes, moment.cross, k)
         solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, 1.0, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)
     coefficients = moment.lift @ solution.components.T
     return SolvedDual(solution, coefficients, solution.components @ moment.centre)
+
+
+def _mixing(psi: LabelMap, classes: tuple[Any, ...] | None, cross: Any, k: int) -> Array:
+    """R, (q, k); vectors that are well apart depend on which classes are alike."""
+    width = len(cross.offset_right)
+    if getattr(psi, "mix", None) == "spread" and k < width - 1:
+        # Column j of C_xy is the share of class j times its mean's distance from the whole mean.
+        return class_code((cross.covariance / cross.offset_right).T, k)
+    return psi.mixing(classes, width, k)
 
 
 def too_many_components(recipe: Recipe, moments: Any, rank: int) -> str:

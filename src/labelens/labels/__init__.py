@@ -6,6 +6,7 @@ R, is `mixing`, and belongs to the map too: only the map knows which labels are 
 
     label_kernel   exact factor Psi of L = Psi Psi^T                        file
     "delta"        one-hot                                                  onehot.py
+    "delta"        the same, mixed by vectors well apart (label_map="spread") sphere.py
     "delta"        hashed Gaussian vectors, k of them (label_map="gaussian") hashed.py
     "linear"       y itself                                                 linear.py
     "rbf"          Fourier features: exact for one column, random for more  fourier.py
@@ -23,6 +24,7 @@ from .linear import LinearLabels
 from .onehot import OneHotLabels
 from .reading import choose_kernel, read_labels
 from .right import LabelMap, Right
+from .sphere import class_code
 from .transformed import TransformedLabels
 from .unlabelled import Unlabelled
 from .weighting import class_weights
@@ -32,6 +34,7 @@ __all__ = [
     "Right",
     "Unlabelled",
     "choose_kernel",
+    "class_code",
     "class_weights",
     "make_label_map",
     "read_labels",
@@ -51,6 +54,11 @@ def make_label_map(
     automatic = isinstance(kernel, str) and kernel == "auto"
     if automatic:
         kernel = choose_kernel(y)
+    if mixing == "spread" and kernel != "delta":
+        raise ValueError(
+            f"label_map='spread' puts classes well apart from each other, and label_kernel is "
+            f"{kernel!r}; use label_map='orthogonal', or label_kernel='delta'."
+        )
     if kernel == "delta":
         if mixing == "gaussian":
             return HashedLabels.for_labels(y, automatic, n_components, seed)

@@ -25,7 +25,7 @@ class OneHotLabels:
 
     kinds: tuple[str, ...]  # the kind of label in each column
     whole: bool  # "auto" took whole floats for classes
-    mix: str | None  # "orthogonal" | "fourier" | None (spectral methods)
+    mix: str | None  # "orthogonal" | "spread" | "fourier" | None (spectral methods)
     seed: int
     gamma: float | None
     kernel: str = "delta"
@@ -35,11 +35,13 @@ class OneHotLabels:
         cls, y: Any, automatic: bool, mix: str | None, seed: int, gamma: float | None
     ) -> OneHotLabels:
         kinds = kinds_of(y)
-        if mix == "fourier" and len(kinds) > 1:
+        if mix in ("fourier", "spread") and len(kinds) > 1:
             raise ValueError(
-                f"label_map='fourier' takes one column of classes, and y has {len(kinds)}; use "
+                f"label_map={mix!r} takes one column of classes, and y has {len(kinds)}; use "
                 "label_map='orthogonal' or 'gaussian'."
             )
+        if mix == "spread":
+            seed = 0  # nothing about it is random
         return cls(kinds, automatic and y.dtype.kind == "f", mix, seed, gamma)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
@@ -50,6 +52,7 @@ class OneHotLabels:
         assert classes is not None
         if self.mix == "fourier":
             return self._literal(classes, k)
+        # "spread" too, where k is so large that nothing is lost.
         vectors = hashed_normals(list(classes), k, self.seed)
         # The one-hot columns of C_xy sum to zero (column by column of y): what a vector says
         # along them is lost, so put nothing there.
