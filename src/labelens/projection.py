@@ -21,12 +21,12 @@ from ._validation import (
     check_embedding,
     check_is_fitted,
     check_rows,
-    check_weight,
     refuse_non_finite,
 )
 from ._warn import warn_user
+from .batch import Batch, read_batch
 from .embedding import embed
-from .labels import Right, class_weights, read_labels
+from .labels import Right
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
 from .moments import Array, refuse_sealed
@@ -125,73 +125,42 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         `complete` says that no other batch will follow.
         """
         _parameters.check(self)
-        # NaN and infinity show in the sums of the linear methods, so their rows are read once.
-        rows = check_rows(self, X, reset=before is None, finite=self._kernelised)
-        get_ready(rows.size)
-        weight = check_weight(sample_weight, rows)
-        labels: Any = None
-        labelled = np.zeros(rows.shape[0], dtype=bool)
-        if y is not None:
-            labels, labelled = read_labels(y, rows.shape[0], self.missing_label)
-        numbers = np.arange(rows.shape[0])  # by which the user knows the rows
-        if self.class_weight is not None:
-            _parameters.check_has_classes(self, labels)
-            weight = np.ones(rows.shape[0]) if weight is None else weight.copy()
-            weight[labelled] *= class_weights(
-                self.class_weight, labels[labelled], weight[labelled], numbers[labelled], complete
-            )
-            if not weight.any():
-                raise ValueError(f"class_weight={self.class_weight!r} leaves no row any weight.")
-        everywhere = y is None or labelled.all()  # every row goes into the sums
-        if not self._kernelised and not (everywhere and (weight is None or weight.all())):
-            refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
-        if weight is not None and not weight.all():
-            kept = weight > 0
-            rows, weight, labelled = rows[kept], weight[kept], labelled[kept]
-            numbers, labels = numbers[kept], None if labels is None else labels[kept]
-        if labels is not None and not labelled.all():
-            labels, numbers = labels[labelled], numbers[labelled]
-        if before is None:
-            _parameters.check_some_labels(self, labels)
-            label_weight = None if weight is None else weight[labelled]
+        first = before is None
+        batch = read_batch(self, X, y, sample_weight, first, complete)
+        get_ready(batch.rows.size)
+        if first:
+            _parameters.check_some_labels(self, batch.labels)
             with one_blas_thread():
-                self._recipe = draw_recipe(self, rows, labels, label_weight, weight)
+                self._recipe = draw_recipe(self, batch)
         else:
             _parameters.check_unchanged(self, self._recipe.parameters)
         psi = self._recipe.psi
-        if (labels is None) != (psi is None):
+        if (batch.labels is None) != (psi is None):
             raise ValueError(
                 "This batch has no y and earlier ones had one: mark the rows without a label and "
                 "name the marker with missing_label."
-                if labels is None
+                if batch.labels is None
                 else "This batch has a y and earlier ones had none; start anew with fit."
             )
-        right = None
-        if psi is not None and labelled.any():
-            right = psi.encode(labels, numbers)
+        right = self._recipe.encode(batch)
         if self._recipe.phi is not None:
-            self.moments_ = summarize(self._recipe, rows, right, labelled, weight, before)
+            self.moments_ = summarize(self._recipe, batch, right, before)
             if not self.moments_.finite():
-                refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
+                refuse_non_finite(batch.rows, getattr(self, "feature_names_in_", None))
                 raise ValueError(
                     "The sums over this batch overflow float64: X or sample_weight is too large. "
                     "Scale them down first."
                 )
         else:
-            batch = self._rows_to_keep(rows, right, labelled, weight, before)
-            self.moments_ = batch if before is None else before.merge(batch)
+            kept = self._rows_to_keep(batch, right, before)
+            self.moments_ = kept if before is None else before.merge(kept)
         self._solved = None
 
     def _rows_to_keep(
-        self,
-        rows: Any,
-        right: Right | None,
-        labelled: NDArray[np.bool_],
-        weight: Array | None,
-        before: dual.KernelRows | None,
+        self, batch: Batch, right: Right | None, before: dual.KernelRows | None
     ) -> dual.KernelRows:
-        n = rows.shape[0]
-        weight = np.ones(n) if weight is None else weight
+        n, labelled = batch.rows.shape[0], batch.labelled
+        weight = np.ones(n) if batch.weight is None else batch.weight
         if self._recipe.psi is None:  # L = I: one random vector a row
             assert self._recipe.noise is not None
             start = 0 if before is None else before.n_samples
@@ -200,7 +169,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if right is None:
             assert before is not None
             return replace(before.rows_only(slice(0)), n_samples=n)
-        rows = self._recipe.scaled(rows[labelled])  # a copy, which the caller cannot change
+        rows = self._recipe.scaled(batch.rows[labelled])  # a copy, which the caller cannot change
         return dual.KernelRows(
             n, rows, weight[labelled], right.classes, right.codes, right.features
         )

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _parameters
 from ._threads import in_order
 from ._validation import check_seed
+from .batch import Batch
 from .kernels import Kernel, make_kernel, settle_gamma
 from .labels import LabelMap, Right, Unlabelled, make_label_map
 from .maps import FeatureMap, Identity, make_feature_map
@@ -72,6 +72,12 @@ class Recipe:
     def scaled(self, rows: Any) -> Any:
         return rows if self.scaling is None else self.scaling(rows)
 
+    def encode(self, batch: Batch) -> Right | None:
+        """The labels of a batch, seen through the label map; None where there are none."""
+        if self.psi is None or not batch.labelled.any():
+            return None
+        return self.psi.encode(batch.labels, batch.numbers)
+
     def features(self, rows: Any) -> Any:
         assert self.phi is not None
         return self.phi(self.scaled(rows))
@@ -108,17 +114,16 @@ class Recipe:
         return ""
 
 
-def draw_recipe(
-    estimator: Any, rows: Any, labels: Any, label_weight: Any, weight: Array | None
-) -> Recipe:
+def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     """Draw the maps that an estimator's parameters ask for, from its first batch."""
+    rows, labels = batch.rows, batch.labels
     seed = check_seed(estimator.random_state)
     spectral, kernelised = estimator._spectral, estimator._kernelised
     psi = None
     if labels is not None:
         psi = make_label_map(
             labels,
-            label_weight,
+            batch.label_weight,
             estimator.label_kernel,
             estimator.label_gamma,
             estimator.n_components,
@@ -133,7 +138,7 @@ def draw_recipe(
     rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
     scaling = None
     if rule or (estimator.scale is not None and not fused):
-        spread = _spread(rows, weight)
+        spread = _spread(rows, batch.weight)
         if estimator.scale is not None:
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
@@ -187,19 +192,15 @@ def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool]:
 
 
 def summarize(
-    recipe: Recipe,
-    rows: Any,
-    right: Right | None,
-    labelled: NDArray[np.bool_],
-    weight: Array | None,
-    before: Moments | None = None,
+    recipe: Recipe, batch: Batch, right: Right | None, before: Moments | None = None
 ) -> Moments:
     """Reduce a batch, block by block, and merge it into the moments of the batches before.
 
     `right` holds the labelled rows only; the others count for C_xx and its kin.
     """
+    rows, labelled, weight = batch.rows, batch.labelled, batch.weight
     if right is not None and right.codes is not None and recipe.class_sums_only:
-        return _add_class_sums(before, rows, right, labelled, weight)
+        return _add_class_sums(before, batch, right)
     n = rows.shape[0]
     place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
     seen = 0 if before is None else before.n_samples
@@ -237,16 +238,10 @@ def summarize(
     return total
 
 
-def _add_class_sums(
-    before: Moments | None,
-    rows: Any,
-    right: Right,
-    labelled: NDArray[np.bool_],
-    weight: Array | None,
-) -> Moments:
+def _add_class_sums(before: Moments | None, batch: Batch, right: Right) -> Moments:
     """The fast way for rows and classes: no blocks, columns are shared out among threads."""
     assert right.classes is not None and right.codes is not None
-    which = np.flatnonzero(labelled)
+    rows, weight, which = batch.rows, batch.weight, np.flatnonzero(batch.labelled)
     with np.errstate(over="ignore", invalid="ignore"):
         if before is None:
             sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)

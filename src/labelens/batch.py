@@ -1,0 +1,72 @@
+"""A batch as it arrives: rows, labels and weights, checked and put side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _parameters
+from ._validation import check_rows, check_weight, refuse_non_finite
+from .labels import class_weights, read_labels
+from .moments import Array
+
+
+@dataclass(frozen=True)
+class Batch:
+    rows: Any  # (n, d), those of weight zero left out
+    weight: Array | None  # (n,)
+    labelled: NDArray[np.bool_]  # (n,)
+    labels: Any  # (l,) or (l, m), of the l labelled rows; None without y
+    numbers: NDArray[np.intp]  # (l,)  by which the user knows these rows
+
+    @property
+    def label_weight(self) -> Array | None:
+        """(l,)"""
+        return None if self.weight is None else self.weight[self.labelled]
+
+    def take(self, which: NDArray[np.intp]) -> Batch:
+        """Some of the rows, in order."""
+        here = np.cumsum(self.labelled)[which][self.labelled[which]] - 1
+        return replace(
+            self,
+            rows=self.rows[which],
+            weight=None if self.weight is None else self.weight[which],
+            labelled=self.labelled[which],
+            labels=None if self.labels is None else self.labels[here],
+            numbers=self.numbers[here],
+        )
+
+
+def read_batch(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, first: bool, last: bool
+) -> Batch:
+    """Check a batch for an estimator; the first one says what the columns are."""
+    # NaN and infinity show in the sums of the linear methods, so their rows are read once.
+    rows = check_rows(estimator, X, reset=first, finite=estimator._kernelised)
+    n = rows.shape[0]
+    weight = check_weight(sample_weight, rows)
+    labels: Any = None
+    labelled, numbers = np.zeros(n, dtype=bool), np.arange(n)
+    if y is not None:
+        labels, labelled = read_labels(y, n, estimator.missing_label)
+    if estimator.class_weight is not None:
+        _parameters.check_has_classes(estimator, labels)
+        weight = np.ones(n) if weight is None else weight.copy()
+        weight[labelled] *= class_weights(
+            estimator.class_weight, labels[labelled], weight[labelled], numbers[labelled], last
+        )
+        if not weight.any():
+            raise ValueError(f"class_weight={estimator.class_weight!r} leaves no row any weight.")
+    everywhere = y is None or labelled.all()  # every row goes into the sums
+    if not estimator._kernelised and not (everywhere and (weight is None or weight.all())):
+        refuse_non_finite(rows, getattr(estimator, "feature_names_in_", None))
+    if weight is not None and not weight.all():
+        kept = weight > 0
+        rows, weight, labelled = rows[kept], weight[kept], labelled[kept]
+        numbers, labels = numbers[kept], None if labels is None else labels[kept]
+    if labels is not None and not labelled.all():
+        labels, numbers = labels[labelled], numbers[labelled]
+    return Batch(rows, weight, labelled, labels, numbers)
