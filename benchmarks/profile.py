@@ -101,9 +101,7 @@ def transforms() -> None:
             fast = _structured(kernel, d, p, feature_generator(0))
             dense = Fourier.draw(kernel, d, p, 0).frequencies.astype(dtype)
             with threadpool_limits(1):
-                ours = statistics.median(
-                    seconds(lambda f=fast, X=X: f._angles(X)) for _ in range(9)
-                )
+                ours = statistics.median(seconds(lambda f=fast, X=X: f.angles(X)) for _ in range(9))
                 theirs = statistics.median(seconds(lambda W=dense, X=X: X @ W) for _ in range(9))
             numbers = n_groups(d, p) * padded_size(d)
             costs.append(round(ours / numbers / (theirs / (d * p / 2))))

@@ -56,6 +56,11 @@ class Kernel:
         """Whether moving all rows leaves the centred kernel, and so every method, as it is."""
         return self.shift_invariant or self.name == "linear"
 
+    def stretch(self, gamma: float) -> float:
+        """By what the frequencies of a shift-invariant kernel are multiplied to get another's."""
+        ratio = gamma / self.gamma
+        return ratio if self.name == "laplacian" else float(np.sqrt(ratio))
+
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
         match self.name:

@@ -39,6 +39,7 @@ LARGEST_SCATTER = 4 << 30
 @dataclass(frozen=True)
 class Recipe:
     parameters: Mapping[str, Any]  # as they were at the first batch
+    n_components: int  # a number also where the parameter says "auto"
     spectral: bool  # the solver: spectral, or direct
     psi: LabelMap | None  # None: no labels, L = I
     kernel: Kernel | None  # None: linear method, or a transformer
@@ -48,10 +49,6 @@ class Recipe:
     scatter: bool
     spread: bool
     block: int  # rows
-
-    @property
-    def n_components(self) -> int:
-        return int(self.parameters["n_components"])
 
     @property
     def target_weight(self) -> float:
@@ -116,39 +113,12 @@ class Recipe:
 
 def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     """Draw the maps that an estimator's parameters ask for, from its first batch."""
-    rows, labels = batch.rows, batch.labels
-    seed = check_seed(estimator.random_state)
-    spectral, kernelised = estimator._spectral, estimator._kernelised
-    psi = None
-    if labels is not None:
-        psi = make_label_map(
-            labels,
-            batch.label_weight,
-            estimator.label_kernel,
-            estimator.label_gamma,
-            estimator.n_components,
-            None if spectral else estimator.label_map,
-            seed,
-        )
+    rows = batch.rows
+    seed, kernelised = check_seed(estimator.random_state), estimator._kernelised
+    psi = draw_label_map(estimator, batch, seed)
     _parameters.check_against_labels(estimator, psi is not None)
-    kernel: Kernel | None = None
-    if kernelised and isinstance(estimator.approximation, str):
-        kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
-    fused = scales_moments(estimator)
-    rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
-    scaling = None
-    if rule or (estimator.scale is not None and not fused):
-        spread = _spread(rows, batch.weight)
-        if estimator.scale is not None:
-            _parameters.check_against_rows(estimator, rows, kernel)
-            scaling = Scaling.of(spread, estimator.scale)
-            spread = scaling.applied_to(spread)
-            # Centring undoes the shift of linear features; sparse rows could not take it.
-            if not kernelised or sparse.issparse(rows):
-                scaling = scaling.without_shift()
+    kernel, scaling = settle_kernel(estimator, batch, seed)
     scaled = rows if scaling is None else scaling.view(rows)
-    if rule and kernel is not None:
-        kernel = settle_gamma(kernel, scaled, spread, seed)
     phi: FeatureMap | None = Identity(rows.shape[1])
     if kernelised:
         phi = make_feature_map(
@@ -162,7 +132,8 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         noise = Unlabelled.for_rows(rows[:BLOCK_ROWS], estimator.n_components, seed)
     return Recipe(
         estimator.get_params(deep=False),
-        spectral,
+        estimator.n_components,
+        estimator._spectral,
         psi,
         kernel,
         phi,
@@ -171,6 +142,43 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         scatter,
         spread_kept,
         block_rows(rows, estimator.batch_size),
+    )
+
+
+def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | None, Scaling | None]:
+    """The kernel with a number for gamma, and what is done to rows before it."""
+    rows, kernelised = batch.rows, estimator._kernelised
+    kernel: Kernel | None = None
+    if kernelised and isinstance(estimator.approximation, str):
+        kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
+    rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
+    scaling = None
+    if rule or (estimator.scale is not None and not scales_moments(estimator)):
+        spread = _spread(rows, batch.weight)
+        if estimator.scale is not None:
+            _parameters.check_against_rows(estimator, rows, kernel)
+            scaling = Scaling.of(spread, estimator.scale)
+            spread = scaling.applied_to(spread)
+            # Centring undoes the shift of linear features; sparse rows could not take it.
+            if not kernelised or sparse.issparse(rows):
+                scaling = scaling.without_shift()
+    if rule and kernel is not None:
+        scaled = rows if scaling is None else scaling.view(rows)
+        kernel = settle_gamma(kernel, scaled, spread, seed)
+    return kernel, scaling
+
+
+def draw_label_map(estimator: Any, batch: Batch, seed: int) -> LabelMap | None:
+    if batch.labels is None:
+        return None
+    return make_label_map(
+        batch.labels,
+        batch.label_weight,
+        estimator.label_kernel,
+        estimator.label_gamma,
+        estimator.n_components,
+        None if estimator._spectral else estimator.label_map,
+        seed,
     )
 
 

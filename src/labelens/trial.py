@@ -129,12 +129,12 @@ def try_out(
         guesses = _guess(learnt, near)
         scores = Scores(
             metric="k-NN R^2" if continuous else "1-NN accuracy",
-            heldout=_score(guesses, truth[asked], continuous),
+            heldout=score(guesses, truth[asked], continuous),
             # What a picture of the fitted rows suggests: each by its nearest other rows.
-            train=_score(_guess(learnt, near_each_other), learnt, continuous),
-            raw=_score(_guess(learnt, near_in_raw), truth[asked], continuous),
+            train=score(_guess(learnt, near_each_other), learnt, continuous),
+            raw=score(_guess(learnt, near_in_raw), truth[asked], continuous),
             majority=None if continuous else _majority(learnt, truth[asked]),
-            shuffled=_score(_guess(shuffled[known], near_by_chance), shuffled[asked], continuous),
+            shuffled=score(_guess(shuffled[known], near_by_chance), shuffled[asked], continuous),
             sampled=len(known) + len(asked) < len(X),
         )
         return Judgement(scores, None if continuous else _confusion(truth[asked], guesses))
@@ -162,7 +162,7 @@ def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:
     return labels[near[:, 0]] if near.shape[1] == 1 else labels[near].mean(axis=1)
 
 
-def _score(guesses: Any, labels: Any, continuous: bool) -> float:
+def score(guesses: Any, labels: Any, continuous: bool) -> float:
     if not continuous:
         return float(np.mean(guesses == labels))
     labels = np.asarray(labels, dtype=np.float64)

@@ -47,11 +47,14 @@ class Fourier:
     def _single(self) -> NDArray[np.float32]:
         return self.frequencies.astype(np.float32)
 
-    def __call__(self, rows: Any) -> NDArray[Any]:
+    def angles(self, rows: Any) -> NDArray[Any]:
+        """(n, d) -> (n, ceil(p/2))."""
         dtype = working_dtype(rows)
         frequencies = self._single if dtype == np.float32 else self.frequencies
-        angles = rows.astype(dtype, copy=False) @ frequencies
-        return waves(angles, self.n_features, self.phase)
+        return rows.astype(dtype, copy=False) @ frequencies
+
+    def __call__(self, rows: Any) -> NDArray[Any]:
+        return waves(self.angles(rows), self.n_features, self.phase)
 
     def same_as(self, other: Any) -> bool:
         return (

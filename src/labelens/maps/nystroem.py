@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
 from ..kernels import Kernel
 from .base import feature_generator, working_dtype
@@ -15,12 +15,15 @@ from .base import feature_generator, working_dtype
 
 @dataclass(frozen=True)
 class Nystroem:
-    """phi(x) = K_mm^(-1/2) k(landmarks, x); landmarks are rows of the first batch."""
+    """phi(x) = W^T k(landmarks, x) with W W^T = K_mm^(-1); landmarks are rows of the first batch.
+
+    Any such W gives the same kernel; a triangular one is the cheapest to make and to multiply by.
+    """
 
     kernel: Kernel
     landmarks: Any  # (m, d) from `origin`; sparse for sparse rows
     origin: NDArray[np.float64] | None  # (d,)
-    whitening: NDArray[np.float64]  # (m, m)
+    whitening: NDArray[np.float64]  # (m, m), upper triangular
 
     @classmethod
     def draw(cls, kernel: Kernel, rows: Any, n_features: int, seed: int) -> Nystroem:
@@ -30,11 +33,16 @@ class Nystroem:
         if kernel.blind_to_shift and not sparse.issparse(landmarks):
             origin = landmarks[0].copy()  # measured from here, distances keep their digits
             landmarks -= origin
-        values, vectors = np.linalg.eigh(kernel(landmarks, landmarks))
-        # Duplicate landmarks make K_mm singular: a pseudo-inverse square root leaves them out.
-        keep = values > values[-1] * len(values) * np.finfo(float).eps
-        scaled = vectors[:, keep] / np.sqrt(values[keep])
-        return cls(kernel, landmarks, origin, scaled @ vectors[:, keep].T)
+        # K_mm = L L^T by Cholesky, the landmark that the others say least of first: those that add
+        # nothing to the ones before, as duplicates do, are left out.
+        matrix = np.asfortranarray(kernel(landmarks, landmarks))
+        rounding = len(matrix) * np.finfo(float).eps * np.diag(matrix).max(initial=0)
+        factor, order, rank, _ = linalg.lapack.dpstrf(matrix, tol=rounding, lower=1)
+        rank = max(rank, 1)
+        whitening = linalg.solve_triangular(
+            np.tril(factor[:rank, :rank]), np.eye(rank), lower=True
+        ).T
+        return cls(kernel, landmarks[order[:rank] - 1], origin, whitening)
 
     @property
     def n_features(self) -> int:
@@ -46,7 +54,12 @@ class Nystroem:
             rows = (rows.toarray() if sparse.issparse(rows) else rows) - self.origin
         elif sparse.issparse(self.landmarks) and not sparse.issparse(rows):
             rows = sparse.csr_array(rows)
-        return (self.kernel(rows, self.landmarks) @ self.whitening).astype(dtype)
+        values = self.kernel(rows, self.landmarks)
+        # values @ whitening, in place: as W^T values^T in Fortran's order.
+        product = linalg.blas.dtrmm(
+            1.0, self.whitening, values.T, side=0, lower=0, trans_a=1, overwrite_b=1
+        )
+        return product.T.astype(dtype, copy=False)
 
     def _from(self) -> NDArray[np.float64]:
         return np.zeros(0) if self.origin is None else self.origin

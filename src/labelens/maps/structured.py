@@ -38,16 +38,17 @@ class Structured:
     phase: float
 
     def __call__(self, rows: Any) -> NDArray[Any]:
+        return waves(self.angles(rows), self.n_features, self.phase)
+
+    def angles(self, rows: Any) -> NDArray[Any]:
+        """(n, d) -> (n, ceil(p/2))."""
         dtype = working_dtype(rows)
         rows = rows.astype(dtype, copy=False)
         if sparse.issparse(rows):
-            angles = rows @ self._frequencies.astype(dtype)
-        else:
-            angles = self._angles(np.ascontiguousarray(rows))
-        return waves(angles, self.n_features, self.phase)
+            return rows @ self._frequencies.astype(dtype)
+        return self._transformed(np.ascontiguousarray(rows))
 
-    def _angles(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """(n, d) -> (n, ceil(p/2))."""
+    def _transformed(self, rows: NDArray[Any]) -> NDArray[Any]:
         wanted, size = (self.n_features + 1) // 2, self.lengths.shape[1]
         angles = np.empty((len(rows), wanted), dtype=rows.dtype)
         for g in range(len(self.lengths)):
@@ -65,7 +66,7 @@ class Structured:
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
         """(d, ceil(p/2)), written out: for sparse rows, which the transform would fill."""
-        return self._angles(np.eye(self.d))
+        return self._transformed(np.eye(self.d))
 
     def same_as(self, other: Any) -> bool:
         return (

@@ -138,7 +138,10 @@ def _nystroem(arrays: Arrays, kernel: Kernel, most: int) -> Nystroem:
     origin = None
     if kernel.blind_to_shift and not sparse.issparse(landmarks):
         origin = arrays.take("map.origin", FLOAT, "d")
-    return Nystroem(kernel, landmarks, origin, arrays.take("map.whitening", FLOAT, "p", "p"))
+    whitening = arrays.take("map.whitening", FLOAT, "p", "p")
+    if np.tril(whitening, -1).any():
+        raise ValueError("the array 'map.whitening' is not upper triangular")
+    return Nystroem(kernel, landmarks, origin, whitening)
 
 
 def _sketch(arrays: Arrays, kernel: Kernel, d: int, p: int, seed: int) -> Transformed:

@@ -304,6 +304,7 @@ def _built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection
         scaling = take_scaling("scaling", arrays)
     estimator._recipe = recipe = Recipe(
         estimator.get_params(deep=False),
+        estimator.n_components,
         estimator._spectral,
         psi,
         kernel,
