@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -83,6 +84,8 @@ class Task:
         stratified = self.kind == "classes" and self.labels.ndim == 1
         if isinstance(cv, (int, np.integer)):
             check_number(cv, "cv", 2, integer=True)
+            # Of a class with fewer rows than folds some folds have none.
+            stratified = stratified and min(Counter(self.labels.tolist()).values()) >= cv
             cv = (StratifiedKFold if stratified else KFold)(cv, shuffle=True, random_state=seed)
         folds = list(check_cv(cv, self.labels, classifier=stratified).split(self.X, self.labels))
         times = np.bincount(np.concatenate([test for _, test in folds]), minlength=self.n)

@@ -1,0 +1,388 @@
+"""Choosing method, kernel width, shrinkage and dimensions by what rows never seen say of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from . import _parameters
+from ._jit import get_ready
+from ._validation import check_number, check_seed
+from .batch import Batch, read_batch
+from .folds import Judge, cross_validate
+from .methods import (
+    KernelSupervisedPCA,
+    KernelSupervisedRandomProjection,
+    SupervisedPCA,
+    SupervisedRandomProjection,
+)
+from .moments import Array
+from .projection import Projection
+from .recipe import settle_kernel
+from .task import Task
+
+__all__ = ["Selection", "select"]
+
+# What is tried where the user names nothing; widths are multiples of gamma="scale".
+WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
+SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3, 1e-4)
+TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
+LANDMARKS = 4096
+MOST_COMPONENTS = 32
+WIDEST = 2048  # columns whose covariance is still cheap
+# Of many rows, candidates see a third or a ninth before the best third of them sees all.
+THIRD, FEWEST_ROWS = 3, 1500
+ROWS_A_FEATURE, FEWEST_FEATURES = 10, 256
+JUDGED_ROWS = 5000
+SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The outcome of `select`: the best candidate, fitted on all rows, and why it is the best."""
+
+    estimator: Any
+    params: dict[str, Any]  # those that candidates differ in, of the best
+    score: float  # held out, and its standard error over folds
+    error: float
+    metric: str
+    table: list[dict[str, Any]]  # a row for every candidate, the best first
+    reason: str
+
+    def __str__(self) -> str:
+        names = list(self.table[0])
+        lines = [names, *([_shown(line[name]) for name in names] for line in self.table[:SHOWN])]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        if len(self.table) > SHOWN:
+            text.append(f"... and {len(self.table) - SHOWN} more in `table`")
+        return "\n".join([self.reason, "", *text])
+
+
+def select(
+    X: Any,
+    y: Any,
+    estimators: Any = None,
+    *,
+    n_components: int | Sequence[int] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    cv: int = 5,
+    scoring: str = "knn",
+    n_neighbors: int | None = None,
+    max_rows: int = 15_000,
+    random_state: Any = None,
+) -> Selection:
+    """Choose method and parameters by cross-validation, and fit the best on all rows.
+
+    Candidates are compared by what their embedding of held-out rows says of the labels. They share
+    draws, passes and moments, so a grid costs little more than a few fits: one pass over the rows
+    for every kernel width serves all folds, solvers, shrinkages, target weights and numbers of
+    components. Of many rows the candidates see a sample of a ninth and then of a third first
+    (with fewer random features), and the better third of them goes on.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    estimators : estimator or list of estimators, default=None
+        Methods of labelens to start from; parameters that `grid` does not name stay as they are.
+        None tries linear and kernel methods, spectral and direct: kernel widths of 0.1 to 10
+        times `gamma="scale"`, shrinkages of 1 to 1e-4, rows as they are and standardized.
+    n_components : int or list of int, default=None
+        Dimensions to try. None leaves those of the `estimators`; without these it is as many as
+        the labels have: the classes less one, at most the columns of X, and at most 32.
+    grid : dict of parameter names and lists of values, default=None
+        What to vary; an estimator that lacks a parameter is not varied in it.
+    cv : int, default=5
+        Number of folds, with classes in proportion.
+    scoring : {"knn", "hsic"}, default="knn"
+        "knn" predicts held-out labels from the nearest rows: accuracy for classes, R^2 for
+        numbers, micro-F1 for multilabel indicators. "hsic" is the dependence of the held-out
+        embedding, whitened, on its labels: tr(P H L H) / tr(H L H), from 0 to 1.
+    n_neighbors : int, default=None
+        Of "knn". None is 1, and 5 for numbers.
+    max_rows : int, default=15000
+        Candidates are compared on a sample of at most so many rows. The best is fitted on all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of samples, folds and estimators.
+
+    Returns
+    -------
+    Selection
+        With `estimator`, fitted on all rows, `params`, `score` and its standard `error`, the
+        `table` of all candidates as dicts, and the `reason` in a sentence.
+
+    See Also
+    --------
+    labelens.permutation_report : whether there was anything to find at all.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from labelens import select
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selection = select(X, y, random_state=0)
+    >>> selection.estimator.transform(X).shape
+    (150, 2)
+    >>> selection.score > 0.9
+    True
+
+    The paper's choice of a kernel width by ten folds:
+
+    >>> from labelens import KernelSupervisedPCA
+    >>> chosen = select(X, y, KernelSupervisedPCA(2), grid={"gamma": [0.01, 0.1, 1, 10]}, cv=10,
+    ...                 random_state=0)
+    >>> sorted(chosen.params)
+    ['gamma']
+    """
+    check_number(cv, "cv", 2, integer=True)
+    check_number(max_rows, "max_rows", 10, integer=True)
+    if n_neighbors is not None:
+        check_number(n_neighbors, "n_neighbors", 1, integer=True)
+    if scoring not in ("knn", "hsic"):
+        raise ValueError(f"scoring must be 'knn' or 'hsic', got {scoring!r}.")
+    templates, seed = _templates(estimators), check_seed(random_state)
+    lead = templates[0] if templates else SupervisedPCA()
+    task, batch = Task.of(lead, X, y), read_batch(clone(lead), X, y, None, True, True)
+    get_ready(batch.rows.size)
+    if task.n < 2 * cv:
+        raise ValueError(f"{task.n} rows are too few for cv={cv} folds; pass a smaller cv.")
+    candidates = _candidates(templates, task, batch, n_components, grid, seed)
+    scores, seen = _halving(
+        candidates, task, batch, max_rows, _Judging(scoring, n_neighbors, cv, seed)
+    )
+    # Those that went further first, the better of them first.
+    order = sorted(range(len(candidates)), key=lambda i: (-seen[i], -scores[i].mean()))
+    names = _what_varies(candidates)
+    table = [
+        {
+            "method": type(candidates[i]).__name__,
+            **{name: getattr(candidates[i], name, None) for name in names},
+            "score": float(scores[i].mean()),
+            "error": float(scores[i].std(ddof=1) / np.sqrt(cv)),
+            "rows": int(seen[i]),
+        }
+        for i in order
+    ]
+    best = clone(candidates[order[0]]).fit(X, y)
+    metric = f"{n_neighbors or task.neighbours}-NN {task.metric}" if scoring == "knn" else "HSIC"
+    return Selection(
+        best,
+        {name: getattr(best, name) for name in names if hasattr(best, name)},
+        table[0]["score"],
+        table[0]["error"],
+        metric,
+        table,
+        _reason(table, names, metric, cv, task.n),
+    )
+
+
+# Candidates ------------------------------------------------------------------------------------
+
+
+def _candidates(
+    templates: list[Any], task: Task, batch: Batch, n_components: Any, grid: Any, seed: int
+) -> list[Any]:
+    """Every template with every combination of values; each once."""
+    grid = {name: list(_as_list(values)) for name, values in (grid or {}).items()}
+    if n_components is not None:
+        grid["n_components"] = _as_list(n_components)
+    if not templates:
+        return _defaults(task, batch, grid, seed)
+    known = set().union(*(one.get_params(deep=False) for one in templates))
+    if unknown := sorted(set(grid) - known):
+        raise ValueError(
+            f"grid names {', '.join(map(repr, unknown))}, which none of the estimators has; they "
+            f"have {', '.join(sorted(known))}."
+        )
+    return [made for one in templates for made in _varied(one, grid, seed)]
+
+
+def _defaults(task: Task, batch: Batch, grid: dict[str, list[Any]], seed: int) -> list[Any]:
+    """Linear and kernel methods, spectral and direct, over the default grid."""
+    d, sparse_rows = batch.rows.shape[1], sparse.issparse(batch.rows)
+    most = _label_directions(task)
+    ks = grid.setdefault("n_components", [min(most, d, MOST_COMPONENTS)])
+    base = {"scale": [None] if sparse_rows else [None, "standard"]}
+    if max(ks) > most:
+        base["target_weight"] = list(TARGET_WEIGHTS)
+    labels: dict[str, Any] = {}
+    if task.kind == "numbers":
+        labels["label_kernel"] = "rbf"
+    apart = "spread" if task.kind == "classes" and task.labels.ndim == 1 else "orthogonal"
+    made = []
+    for direct in (False, True):
+        own = labels | ({"label_map": apart} if direct else {})
+        linear: Any = (SupervisedRandomProjection if direct else SupervisedPCA)(**own)
+        shrinkages = SHRINKAGES if d <= WIDEST else SHRINKAGES[:1]
+        if max(ks) <= d:
+            made += _varied(linear, base | {"shrinkage": list(shrinkages)} | grid, seed)
+        kernel: Any = KernelSupervisedRandomProjection if direct else KernelSupervisedPCA
+        own |= dict(approximation="nystroem", n_random_features=min(LANDMARKS, task.n))
+        for scale in (base | grid)["scale"]:
+            template = kernel(scale=scale, **own)
+            settled, _ = settle_kernel(template, batch, seed)
+            assert settled is not None
+            here = {"gamma": [settled.gamma * width for width in WIDTHS], "scale": [scale]}
+            made += _varied(template, base | {"shrinkage": list(SHRINKAGES)} | grid | here, seed)
+    return made
+
+
+def _label_directions(task: Task) -> int:
+    """Dimensions that labels can tell apart; two of numbers, whose kernel has no end of them."""
+    if task.kind == "numbers":
+        return 2
+    if task.kind == "multilabel":
+        return int(task.labels.shape[1])
+    columns = task.labels[:, None] if task.labels.ndim == 1 else task.labels
+    return max(1, sum(len(set(column.tolist())) - 1 for column in columns.T))
+
+
+def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list[Any]:
+    grid = {name: grid[name] for name in grid if name in template.get_params(deep=False)}
+    made = []
+    for values in product(*grid.values()):
+        one = clone(template).set_params(**dict(zip(grid, values, strict=True)))
+        if one.random_state is None:
+            one.set_params(random_state=seed)
+        _parameters.check(one)
+        made.append(one)
+    return made
+
+
+def _templates(estimators: Any) -> list[Any]:
+    if estimators is None:
+        return []
+    templates = _as_list(estimators)
+    for one in templates:
+        if not isinstance(one, Projection):
+            raise TypeError(
+                f"estimators must be methods of labelens, such as SupervisedPCA(), got {one!r}."
+            )
+    if any(one.class_weight != templates[0].class_weight for one in templates):
+        raise ValueError("The estimators must have the same class_weight to be compared.")
+    return templates
+
+
+def _as_list(values: Any) -> list[Any]:
+    one = isinstance(values, (str, Projection)) or not hasattr(values, "__iter__")
+    return [values] if one else list(values)
+
+
+def _what_varies(candidates: list[Any]) -> list[str]:
+    """Parameters in which candidates of one method differ."""
+    names: dict[str, None] = {}
+    for method in dict.fromkeys(map(type, candidates)):
+        some = [one.get_params(deep=False) for one in candidates if type(one) is method]
+        for name in some[0]:
+            if len({repr(one[name]) for one in some}) > 1:
+                names[name] = None
+    return list(names)
+
+
+# Comparing -------------------------------------------------------------------------------------
+
+
+def _halving(
+    candidates: list[Any], task: Task, batch: Batch, max_rows: int, judging: _Judging
+) -> tuple[Array, NDArray[np.intp]]:
+    """(m, cv) scores, and how many rows (m,) they come from."""
+    sizes = [min(task.n, max_rows)]
+    while sizes[0] // THIRD >= FEWEST_ROWS and len(candidates) > THIRD ** len(sizes):
+        sizes.insert(0, sizes[0] // THIRD)
+    draw = np.random.default_rng(judging.seed)
+    scores = np.empty((len(candidates), judging.cv))
+    seen = np.zeros(len(candidates), dtype=np.intp)
+    alive = list(range(len(candidates)))
+    for size in sizes:
+        some = task.sample(size, draw)
+        lean = [_lean(candidates[i], size) for i in alive]
+        scores[alive] = judging(lean, task.only(some), batch.take(some))
+        seen[alive] = size
+        alive.sort(key=lambda i: -scores[i].mean())
+        alive = alive[: math.ceil(len(alive) / THIRD)]
+    return scores, seen
+
+
+def _lean(estimator: Any, n: int) -> Any:
+    """With fewer random features for fewer rows, and the same ridge: B has s / p of the trace."""
+    most = max(FEWEST_FEATURES, n // ROWS_A_FEATURE)
+    if not estimator._kernelised or estimator.n_random_features <= most:
+        return estimator
+    lean = clone(estimator).set_params(n_random_features=most)
+    if not isinstance(s := lean.shrinkage, str) and 0 < s < 1:
+        ridge = s / (1 - s) * most / estimator.n_random_features
+        lean.set_params(shrinkage=ridge / (1 + ridge))
+    return lean
+
+
+@dataclass(frozen=True)
+class _Judging:
+    scoring: str
+    n_neighbors: int | None
+    cv: int
+    seed: int
+
+    def __call__(self, estimators: list[Any], task: Task, batch: Batch) -> Array:
+        """(m, cv)"""
+        fold = np.empty(task.n, dtype=np.intp)
+        for number, (_, test) in enumerate(task.folds(self.cv, self.seed)):
+            fold[test] = number
+        judged = task.sample(JUDGED_ROWS, np.random.default_rng(self.seed))
+        judge = self._judge(task.only(judged), fold[judged])
+        return cross_validate(estimators, batch, fold, judged, judge)
+
+    def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
+        labels = task.dense_labels()
+        if self.scoring == "hsic":
+            held = [task.only(np.flatnonzero(fold == f)) for f in range(self.cv)]
+            shares = [one.dependence(self.seed) for one in held]
+            return lambda Z, f: shares[f](Z[fold == f])
+
+        def score(Z: Array, f: int) -> float:
+            known, asked = fold != f, fold == f
+            guesses = task.guesses(Z[known], labels[known], Z[asked], self.n_neighbors)
+            return task.score(guesses, labels[asked])
+
+        return score
+
+
+# Telling ---------------------------------------------------------------------------------------
+
+
+def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int, n: int) -> str:
+    best = table[0]
+    rows = f"{best['rows']:,} of the {n:,} rows" if best["rows"] < n else f"all {n:,} rows"
+    text = (
+        f"{_described(best, names)} has the best held-out {metric}, {best['score']:.4f} ± "
+        f"{best['error']:.4f}, in {cv} folds of {rows}"
+    )
+    others = [line for line in table if line["method"] != best["method"]]
+    rival = max(
+        (line for line in others or table[1:]),
+        key=lambda line: (line["rows"], line["score"]),
+        default=None,
+    )
+    if rival is None:
+        return text + "."
+    less = "" if rival["rows"] == best["rows"] else f" on {rival['rows']:,} rows"
+    return (
+        f"{text}; {_described(rival, names)} has {rival['score']:.4f} ± {rival['error']:.4f}{less}."
+    )
+
+
+def _described(line: Mapping[str, Any], names: list[str]) -> str:
+    values = [f"{name}={_shown(line[name])}" for name in names if line[name] is not None]
+    return line["method"] + (f" with {', '.join(values)}" if values else "")
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
