@@ -62,14 +62,30 @@ def test_missing_library_names_the_pip_command():
         require("no_such_library.inside", extra="cli")
 
 
-def test_readme_can_be_pasted_into_a_console(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def pasted(page, folder, together=False):
+    """What a console prints for the code of a page, block by block or in one go."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
-    for block in blocks:
+    printed = []
+    for code in ["".join(blocks)] if together else blocks:
         console = [sys.executable, "-W", "error", "-i", "-q"]
-        run = subprocess.run(console, input=block, capture_output=True, text=True, cwd=tmp_path)
+        run = subprocess.run(console, input=code, capture_output=True, text=True, cwd=folder)
         assert "Error" not in run.stderr, run.stderr
-        assert "held-out 1-NN: 0.8" in run.stdout
+        printed.append(run.stdout)
+    return printed
+
+
+def test_readme_can_be_pasted_into_a_console(tmp_path):
+    ten_lines, is_it_real = pasted("README.md", tmp_path)
+    assert "held-out 1-NN: 0.8" in ten_lines
+    assert "no evidence" in is_it_real
+
+
+def test_trust_page_can_be_pasted_into_a_console(tmp_path):
+    (printed,) = pasted("docs/trust.md", tmp_path, together=True)
+    for sentence in ("holds for rows", "The random embedding keeps", "component 1 found again"):
+        assert sentence in printed
+    assert (tmp_path / "held_out.png").exists()
 
 
 def test_demo_leaves_a_picture(tmp_path):
@@ -79,6 +95,14 @@ def test_demo_leaves_a_picture(tmp_path):
     )
     assert "held-out 1-NN" in run.stdout
     assert (tmp_path / "embedding.png").stat().st_size > 20_000
+
+
+def test_trust_example_leaves_a_picture(tmp_path):
+    example = [sys.executable, str(ROOT / "examples" / "trust.py"), str(tmp_path)]
+    run = subprocess.run(example, check=True, text=True, stdout=subprocess.PIPE)
+    assert "no evidence" in run.stdout
+    assert "holds for rows it has not seen" in run.stdout
+    assert (tmp_path / "trust.png").stat().st_size > 20_000
 
 
 def blas_threads():

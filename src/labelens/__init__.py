@@ -11,20 +11,38 @@ from .methods import (
 )
 from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
 from .persist import load, save
+from .trust import (
+    ApproximationReport,
+    CrossEmbedding,
+    PermutationReport,
+    StabilityReport,
+    approximation_report,
+    cross_embed,
+    permutation_report,
+    stability_report,
+)
 from .wheel import Wheel
 
 __all__ = [
+    "ApproximationReport",
+    "CrossEmbedding",
     "HSICTest",
     "KernelSupervisedPCA",
     "KernelSupervisedRandomProjection",
+    "PermutationReport",
+    "StabilityReport",
     "SupervisedPCA",
     "SupervisedRandomProjection",
     "Wheel",
+    "approximation_report",
+    "cross_embed",
     "hsic",
     "hsic_test",
     "knn_score",
     "load",
+    "permutation_report",
     "save",
+    "stability_report",
     "subspace_distance",
 ]
 

@@ -162,7 +162,7 @@ def select(
     # Those that went further first, the better of them first.
     order = sorted(range(len(candidates)), key=lambda i: (-seen[i], -scores[i].mean()))
     names = _what_varies(candidates)
-    table = [
+    table: list[dict[str, Any]] = [
         {
             "method": type(candidates[i]).__name__,
             **{name: getattr(candidates[i], name, None) for name in names},
@@ -173,7 +173,7 @@ def select(
         for i in order
     ]
     best = clone(candidates[order[0]]).fit(X, y)
-    metric = f"{n_neighbors or task.neighbours}-NN {task.metric}" if scoring == "knn" else "HSIC"
+    metric = task.metric(n_neighbors) if scoring == "knn" else "dependence"
     return Selection(
         best,
         {name: getattr(best, name) for name in names if hasattr(best, name)},
@@ -211,7 +211,7 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, list[Any]], seed: int) -
     d, sparse_rows = batch.rows.shape[1], sparse.issparse(batch.rows)
     most = _label_directions(task)
     ks = grid.setdefault("n_components", [min(most, d, MOST_COMPONENTS)])
-    base = {"scale": [None] if sparse_rows else [None, "standard"]}
+    base: dict[str, list[Any]] = {"scale": [None] if sparse_rows else [None, "standard"]}
     if max(ks) > most:
         base["target_weight"] = list(TARGET_WEIGHTS)
     labels: dict[str, Any] = {}
@@ -280,8 +280,8 @@ def _as_list(values: Any) -> list[Any]:
 def _what_varies(candidates: list[Any]) -> list[str]:
     """Parameters in which candidates of one method differ."""
     names: dict[str, None] = {}
-    for method in dict.fromkeys(map(type, candidates)):
-        some = [one.get_params(deep=False) for one in candidates if type(one) is method]
+    for method in {type(one) for one in candidates}:
+        some: list[Any] = [one.get_params(deep=False) for one in candidates if type(one) is method]
         for name in some[0]:
             if len({repr(one[name]) for one in some}) > 1:
                 names[name] = None

@@ -104,9 +104,8 @@ class Task:
         """How many rows have a say: one of classes, some of numbers."""
         return 5 if self.kind == "numbers" else 1
 
-    @property
-    def metric(self) -> str:
-        return METRICS[self.kind]
+    def metric(self, k: int | None = None) -> str:
+        return f"{k or self.neighbours}-NN {METRICS[self.kind]}"
 
     def dense_labels(self) -> NDArray[Any]:
         return self.labels.toarray() if sparse.issparse(self.labels) else self.labels
@@ -146,7 +145,8 @@ class Task:
         with the labels over the most that HSIC could be, and how the embedding was rotated or
         scaled makes no difference. For one column of numbers with a linear L it would be R^2.
         """
-        psi = make_label_map(self.labels, None, "auto", None, 1, None, seed)
+        kernel = "rbf" if self.kind == "numbers" else "auto"
+        psi = make_label_map(self.labels, None, kernel, None, 1, None, seed)
         right = psi.encode(self.labels, np.arange(self.n)).dense()
         right = right - right.mean(axis=0)
         total = float(np.square(right).sum())

@@ -11,5 +11,17 @@ from .circle import wheel
 from .components import biplot, loadings, scree
 from .embedding import scatter
 from .selection import gamma_curve
+from .trust import approximation, cross_embedding, permutation, stability
 
-__all__ = ["biplot", "gamma_curve", "loadings", "scatter", "scree", "wheel"]
+__all__ = [
+    "approximation",
+    "biplot",
+    "cross_embedding",
+    "gamma_curve",
+    "loadings",
+    "permutation",
+    "scatter",
+    "scree",
+    "stability",
+    "wheel",
+]
