@@ -1,6 +1,7 @@
 """Files of columns: what is read, what is picked, and what is said about the rest."""
 
 import gzip
+import signal
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,10 @@ def test_arrays_and_labels_beside_them(tmp_path, rng):
         ("a.parquet", b"not parquet", "cannot be read"),
         ("a.npy", b"\x93NUMPY garbage", "cannot be read"),
         ("a.npz", b"PK\x03\x04", "cannot be read"),
+        ("a.csv", b"x,y\n1,2\n1,2,3\n", "line 3 has 3 values where 2 are expected"),
+        ("a.csv", "x,y\n1,é\n".encode("latin-1"), "save it as UTF-8"),
+        ("a.csv", b"x,y,x\n1,2,3\n", "two columns called 'x'"),
+        ("a.csv.gz", b"x,y\n1,2\n", "not gzipped; rename it"),
     ],
 )
 def test_unreadable_files_are_named(tmp_path, name, content, message):
@@ -74,6 +79,55 @@ def test_unreadable_files_are_named(tmp_path, name, content, message):
     with pytest.raises((ValueError, FileNotFoundError), match=message) as error:
         tables.read(tmp_path / name)
     assert name in str(error.value)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_separators_are_seen(tmp_path, frame, separator, encoding):
+    plain = frame.drop(columns="when").rename(columns={"width": "width, or so; perhaps"})
+    plain["note"] = ["two\nlines", 'a "quoted" one', "1,5 or 2,5", "; | \t ,"]
+    plain.to_csv(tmp_path / "data.csv", sep=separator, index=False, encoding=encoding)
+    found = tables.read(tmp_path / "data.csv")
+    pd.testing.assert_frame_equal(found, plain, check_dtype=False)
+
+
+def test_numbers_with_a_comma(tmp_path):
+    text = "a;b;c;d\n1,5;1,5;x;7\n-2;1.5;y,z;\n1e3;2,5 m;;8,25\n"
+    (tmp_path / "data.csv").write_text(text)
+    found = tables.read(tmp_path / "data.csv")
+    assert found["a"].tolist() == [1.5, -2, 1000]
+    assert found["b"].tolist() == ["1,5", "1.5", "2,5 m"]
+    assert found["c"].tolist()[:2] == ["x", "y,z"]
+    np.testing.assert_array_equal(found["d"], [7, np.nan, 8.25])
+    assert tables.read(tmp_path / "data.csv")["a"].dtype == float
+
+
+def test_a_very_long_line_of_names(tmp_path):
+    names = [f"a rather long name of a column, number {i}" for i in range(5000)]
+    row = pd.DataFrame(np.zeros((1, 5000)), columns=names)
+    row.to_csv(tmp_path / "data.csv", index=False)
+    row.to_csv(tmp_path / "data.csv.gz", index=False)
+    for name in ("data.csv", "data.csv.gz"):
+        assert list(tables.read(tmp_path / name).columns) == names
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+        tables.read(tmp_path)
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_stopped_while_reading(tmp_path, frame, call):
+    """Ctrl-C is no error of the file, wherever it comes."""
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    calls = iter(range(1, 100))
+
+    def told(share):
+        if next(calls) == call:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        tables.read(tmp_path / "data.csv", told=told)
 
 
 def test_no_pickle_is_loaded(tmp_path):

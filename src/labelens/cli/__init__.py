@@ -9,6 +9,8 @@ def main() -> None:
 
     require("typer", extra="cli")
     require("rich", extra="cli")
-    from .app import app
-
+    try:
+        from .app import app
+    except KeyboardInterrupt:  # loading takes a moment, too
+        raise SystemExit(130) from None
     app()

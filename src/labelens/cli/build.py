@@ -76,25 +76,34 @@ def load(
         label = [name for name in frame.columns if name == "label"] or None
     if not label:
         some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
-        raise ValueError(f"Which column is the label? Name it with --label ({some}, ...).")
+        more = "..., " if len(frame.columns) > 5 else ""
+        raise ValueError(f"Which column is the label? Name it with --label ({more}{some}).")
     filling = None if impute is None else impute.value
     table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
-    values = set(map(str, np.asarray(table.labels).ravel().tolist()))
+    _check_labels(table.labels, ", ".join(map(repr, label)))
+    return table
+
+
+def _check_labels(labels: NDArray[Any], names: str) -> None:
+    """Say why nothing can be learnt from them, if so."""
+    values = set(map(str, labels.ravel().tolist()))
     if len(values) < 2:
         raise ValueError(
             f"All rows have the same label, {values.pop()!r}: there is nothing to tell apart."
         )
-    columns = table.labels.T if table.labels.ndim == 2 else []
-    if any(is_continuous(np.array(column.tolist())) for column in columns) and not is_continuous(
-        table.labels
-    ):
+    if len(labels) < 8:
+        raise ValueError(f"There are {len(labels)} rows; with so few nothing can be held out.")
+    if labels.dtype == object and len(values) == labels.size:
         raise ValueError(
-            f"Some of the labels {', '.join(map(repr, label))} are classes and some are numbers; "
-            "name labels of one kind, or cut the numbers into classes first."
+            f"Every row has a label of its own in {names}, so there are no classes to learn; name "
+            "a column whose values repeat."
         )
-    if len(table.X) < 8:
-        raise ValueError(f"There are {len(table.X)} rows; with so few nothing can be held out.")
-    return table
+    columns = [np.array(column.tolist()) for column in labels.T] if labels.ndim == 2 else []
+    if any(map(is_continuous, columns)) and not is_continuous(labels):
+        raise ValueError(
+            f"Some of the labels {names} are classes and some are numbers; name labels of one "
+            "kind, or cut the numbers into classes first."
+        )
 
 
 def stages(method: o.Method, *others: str) -> list[str]:

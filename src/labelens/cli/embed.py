@@ -63,7 +63,7 @@ def embed(
     labelens embed iris.csv --label species
     labelens embed digits.npz --label y --method kspca --shrinkage 0.01 --components 9
     """  # noqa: D301
-    with in_words():
+    with in_words(quiet or json):
         asked = dict(
             n_components=components,
             kernel=kernel,

@@ -41,7 +41,7 @@ def fit(
     \b
     labelens fit train.parquet --label species --out species.labelens
     """  # noqa: D301
-    with in_words():
+    with in_words(quiet or json):
         asked = dict(
             n_components=components,
             kernel=kernel,

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,16 +25,36 @@ PATIENCE = 1.0  # seconds before a bar is shown
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
-    """Errors of users and files as a sentence and exit code 1; Ctrl-C as 130."""
+def in_words(quiet: bool = False, stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
+    """Errors of users and files as a sentence and exit code 1; Ctrl-C as 130.
+
+    Warnings are sentences too, each said once, and not at all where nothing but errors is wanted.
+    """
+    said: set[str] = set()
+
+    def say(warning: Warning | str, *_: Any, **__: Any) -> None:
+        if not quiet and str(warning) not in said:
+            messages.print(str(warning), markup=False)
+            said.add(str(warning))
+
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = say  # type: ignore[assignment]
+            yield
     except KeyboardInterrupt:
-        messages.print("Stopped; nothing was written.")
+        messages.print(stopped, markup=False)
         raise typer.Exit(130) from None
-    except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
-        messages.print(f"[bold red]Error:[/] {escape(str(error))}")
+    except (ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError) as error:
+        messages.print(f"[bold red]Error:[/] {escape(_told(error))}")
         raise typer.Exit(1) from None
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "There is not enough memory; try fewer rows or columns, or --method srp."
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
 
 
 class Bar:
@@ -75,6 +96,8 @@ class Bar:
 @contextmanager
 def new_files(folder: Path, names: list[str], force: bool) -> Iterator[Path]:
     """A folder to write into; its files move to `folder` together when all are written."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file, and a folder is wanted; choose another --out.")
     there = [name for name in names if (folder / name).exists()]
     if there and not force:
         raise FileExistsError(
@@ -97,6 +120,8 @@ def new_files(folder: Path, names: list[str], force: bool) -> Iterator[Path]:
 @contextmanager
 def new_file(path: Path, force: bool) -> Iterator[Path]:
     """The same for one file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, and a file is wanted; choose another --out.")
     with new_files(path.parent, [path.name], force) as folder:
         yield folder / path.name
 
@@ -104,7 +129,8 @@ def new_file(path: Path, force: bool) -> Iterator[Path]:
 def show(facts: dict[str, Any], as_json: bool, quiet: bool, notes: Sequence[str] = ()) -> None:
     """Facts as a table for people, after what they should know; or as JSON for machines."""
     if as_json:
-        sys.stdout.write(json.dumps(facts, indent=1, default=str) + "\n")
+        told = facts | ({"notes": list(notes)} if notes else {})
+        sys.stdout.write(json.dumps(told, indent=1, default=str) + "\n")
         return
     if quiet:
         return

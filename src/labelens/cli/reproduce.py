@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from .. import __version__
 from ..experiments.lab import Lab, Task
 from ..experiments.reproduce import EXPERIMENTS
 from ..experiments.reproduce import reproduce as run
-from .output import Bar, messages
+from .output import Bar, in_words, messages
 
 
 def reproduce(
@@ -38,15 +39,9 @@ def reproduce(
 
     if data is not None and not data.is_dir():
         raise typer.BadParameter(f"There is no folder {data}.", param_hint="--data")
-    try:
-        with Bar(["reading"]) as bar:
-            notes = run(out, Lab(seed, quick, data), __version__, only or (), progress)
-    except KeyboardInterrupt:
-        messages.print(f"Stopped. The same command goes on from here; finished runs are in {out}.")
-        raise typer.Exit(130) from None
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        messages.print(f"[bold red]Error:[/] {error}")
-        raise typer.Exit(1) from None
+    stopped = f"Stopped. The same command goes on from here; finished runs are in {out}."
+    with in_words(stopped=stopped), Bar(["reading"]) as bar:
+        notes = run(out, Lab(seed, quick, data), __version__, only or (), progress)
     for note in notes:
-        messages.print(f"[yellow]Note:[/] {note}")
+        messages.print(f"[yellow]Note:[/] {escape(note)}")
     typer.echo(out / "report.html")

@@ -29,7 +29,7 @@ def transform(
     \b
     labelens transform species.labelens new.parquet --out new-embedding.parquet
     """  # noqa: D301
-    with in_words():
+    with in_words(quiet or json):
         if out.suffix not in (".parquet", ".csv"):
             raise ValueError(f"--out must end in .parquet or .csv, got {out.name!r}.")
         work = [READING, "embedding", "writing"]

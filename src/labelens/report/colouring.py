@@ -107,8 +107,10 @@ class Colouring:
         told = f"{MOST_GROUPS} largest" if self.pooled else str(len(self.classes.names))
         return f"Colour and shape tell the {told} classes apart. "
 
-    def centres(self, Z: NDArray[Any], test: NDArray[np.bool_], rows: NDArray[np.int64]) -> str:
-        """Where the groups lie, as a table; nothing for numbers."""
+    def centres(
+        self, Z: NDArray[Any], test: NDArray[np.bool_], rows: NDArray[np.int64], named: bool
+    ) -> str:
+        """Where the groups of the rows drawn lie, as a table; nothing for numbers."""
         if self.classes is None:
             return ""
         groups, shown = self.group[rows], range(min(3, Z.shape[1]))
@@ -118,9 +120,10 @@ class Colouring:
             means = [f"{Z[mine, j].mean():.3g}" if mine.any() else "" for j in shown]
             lines.append([name, f"{mine.sum():,}", f"{(mine & test).sum():,}", *means])
         heads = ["Class", "Points", "Held out", *(f"Mean of component {j + 1}" for j in shown)]
+        which = f" of <bdi>{escape(self.name)}</bdi>" if named else ""
         return (
-            f"<details><summary>Where the classes of <bdi>{escape(self.name)}</bdi> lie, as a "
-            f"table</summary>{table(heads, lines, f'Classes of {self.name}')}</details>\n"
+            f"<details><summary>Where the classes{which} lie, as a table</summary>"
+            f"{table(heads, lines, f'Classes of {self.name}')}</details>\n"
         )
 
     def legend(self, rows: NDArray[np.int64], named: bool) -> str:

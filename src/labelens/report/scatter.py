@@ -106,7 +106,8 @@ class Scatter:
     def centres(self) -> str:
         """Where the classes of every label lie, as tables: the picture for who does not see it."""
         Z, test = np.asarray(self.contents.Z)[self.rows], np.asarray(self.contents.test)[self.rows]
-        return "".join(colouring.centres(Z, test, self.rows) for colouring in self.colourings)
+        named = len(self.colourings) > 1
+        return "".join(each.centres(Z, test, self.rows, named) for each in self.colourings)
 
     def legend(self, j: int) -> str:
         """The legend of one label; it says which where there are several."""

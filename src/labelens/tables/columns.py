@@ -1,30 +1,20 @@
-"""Tables as people keep them: files of columns, some of which are labels.
-
-pandas reads them; what is decided about a column is said in a sentence.
-"""
+"""Columns of a table: which are features, which are labels, and what is done about the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from csv import QUOTE_NONNUMERIC
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from gzip import GzipFile
-from io import BufferedReader, FileIO
-from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._optional import require
-
-Frame = Any  # pandas.DataFrame
+from .._optional import require
+from .files import Frame
 
 # A column of text with more values than this is a name or prose, not a category.
 MOST_CATEGORIES = 50
-IMPUTE = ("mean", "median", "drop")
 
 
 @dataclass(frozen=True)
@@ -34,111 +24,6 @@ class Table:
     labels: Any  # (n,) or (n, m) array; None where none was asked for
     shown: Frame  # (n, some) columns as they were, to look at
     notes: list[str]
-
-
-# Files ---------------------------------------------------------------------------------------
-
-
-def read(
-    path: Path, labels: Path | None = None, told: Callable[[float], object] = lambda share: None
-) -> Frame:
-    """A file of any kind we know as a DataFrame; `labels` is a second file for arrays.
-
-    `told` hears the share of the file that has been read.
-    """
-    pandas = require("pandas", extra="cli")
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
-    name = path.name.lower().removesuffix(".gz")
-    kind = next((kind for kind in READERS if name.endswith(kind)), None)
-    if kind is None:
-        raise ValueError(
-            f"{path.name} is none of the kinds of file that can be read: {', '.join(READERS)}."
-        )
-    try:
-        with BufferedReader(_Watched(path, told)) as file:
-            zipped = path.name.lower().endswith(".gz")
-            frame = READERS[kind](pandas, GzipFile(fileobj=file) if zipped else file)
-    except pandas.errors.EmptyDataError:
-        raise ValueError(
-            f"{path.name} is empty: there is not even a line of column names."
-        ) from None
-    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path.name} cannot be read: {error}") from error
-    frame.columns = [str(column) for column in frame.columns]
-    if labels is not None:
-        frame = _with_labels(frame, read(labels), labels)
-    if duplicates := sorted(set(frame.columns[frame.columns.duplicated()])):
-        raise ValueError(f"{path.name} has two columns called {duplicates[0]!r}; rename one.")
-    if not len(frame):
-        raise ValueError(f"{path.name} has {len(frame.columns)} columns and no rows.")
-    return frame
-
-
-def _with_labels(frame: Frame, labels: Frame, path: Path) -> Frame:
-    if len(labels) != len(frame):
-        raise ValueError(f"{path.name} has {len(labels)} labels, and there are {len(frame)} rows.")
-    if len(labels.columns) == 1:
-        labels.columns = ["label"]
-    return require("pandas", extra="cli").concat([frame, labels], axis=1)
-
-
-class _Watched(FileIO):
-    """A file that tells the share of it that has been read."""
-
-    def __init__(self, path: Path, told: Callable[[float], object]) -> None:
-        super().__init__(path)
-        self._told, self._done, self._size = told, 0, max(1, path.stat().st_size)
-
-    def readinto(self, buffer: Any) -> int:
-        count = super().readinto(buffer) or 0
-        self._done += count
-        self._told(min(1.0, self._done / self._size))
-        return count
-
-
-def _array(pandas: Any, stream: Any) -> Frame:
-    return _columns(pandas, np.load(stream, allow_pickle=False))
-
-
-def _arrays(pandas: Any, stream: Any) -> Frame:
-    """X, or the only two-dimensional array; one-dimensional ones of its length are columns too."""
-    with np.load(stream, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    wide = [name for name, array in arrays.items() if array.ndim == 2]
-    if "X" in wide:
-        wide = ["X"]
-    if len(wide) != 1:
-        raise ValueError(
-            f"it holds {', '.join(f'{n} {a.shape}' for n, a in arrays.items())}; which is the data "
-            "is clear if one is called X, or only one has two dimensions"
-        )
-    frame = _columns(pandas, arrays.pop(wide[0]))
-    for name, array in arrays.items():
-        if array.shape == (len(frame),):
-            frame[name] = array
-    return frame
-
-
-def _columns(pandas: Any, array: NDArray[Any]) -> Frame:
-    if array.ndim not in (1, 2):
-        raise ValueError(f"its shape is {array.shape}; rows and columns are wanted")
-    array = array[:, None] if array.ndim == 1 else array
-    return pandas.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
-
-
-READERS: dict[str, Callable[[Any, Any], Frame]] = {
-    ".csv": lambda pandas, stream: pandas.read_csv(stream),
-    ".tsv": lambda pandas, stream: pandas.read_csv(stream, sep="\t"),
-    ".parquet": lambda pandas, stream: pandas.read_parquet(stream),
-    ".feather": lambda pandas, stream: pandas.read_feather(stream),
-    ".arrow": lambda pandas, stream: pandas.read_feather(stream),
-    ".npy": _array,
-    ".npz": _arrays,
-}
-
-
-# Columns -------------------------------------------------------------------------------------
 
 
 def pick(
@@ -184,7 +69,7 @@ def align(frame: Frame, names: Sequence[str], impute: str | None = None) -> Tabl
     coded = [name for name in names if name not in frame.columns]
     sources = {name: name.rpartition("=")[0] for name in coded}
     if missing := [name for name in coded if sources[name] not in frame.columns]:
-        _known(frame, missing[0])
+        _known(frame, sources[missing[0]] or missing[0])
     numbers = _as_numbers(frame, [*plain, *dict.fromkeys(sources.values())], notes)
     unseen = [name for name in numbers.columns if name not in set(names)]
     if unseen:
@@ -219,8 +104,11 @@ def _labelled(frame: Frame, labels: list[str], notes: list[str]) -> tuple[Frame,
         notes.append(f"{int(gaps.sum())} rows without a label are left out.")
         frame = frame[~gaps]
     columns = [frame[name] for name in labels]
+    pandas = require("pandas", extra="cli")
     for column in columns:
-        if column.dtype.kind in "mM" or hasattr(column.dtype, "tz"):
+        if _is_date(pandas, column) or (
+            column.dtype.kind not in "iufb" and _looks_like_dates(pandas, column.astype("string"))
+        ):
             raise ValueError(
                 f"The label {column.name!r} is a date; turn it into classes (say, the month) or a "
                 "number first."
@@ -241,6 +129,7 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
     coded: list[str] = []
     dates: list[str] = []
     prose: list[str] = []
+    odd: list[str] = []
     for name in chosen:
         column = frame[name]
         if pandas.api.types.is_bool_dtype(column.dtype):
@@ -249,11 +138,14 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
             if column.dtype.kind == "c":
                 raise ValueError(f"The column {name!r} holds complex numbers.")
             parts.append(column.astype("float64"))
-        elif pandas.api.types.is_datetime64_any_dtype(column.dtype) or column.dtype.kind in "mM":
+        elif _is_date(pandas, column):
             dates.append(name)
         else:
             values = column.astype("string")
             levels = sorted(values.dropna().unique())
+            strange = values[pandas.to_numeric(values, errors="coerce").isna() & values.notna()]
+            if 0 < len(strange) < len(values) / 2:
+                odd.append(f"{name!r} (row {strange.index[0]} holds {strange.iloc[0]!r})")
             if len(levels) > MOST_CATEGORIES or _looks_like_dates(pandas, values):
                 (prose if len(levels) > MOST_CATEGORIES else dates).append(name)
                 continue
@@ -263,6 +155,8 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
                 code = (values == level).to_numpy(dtype="float64", na_value=np.nan)
                 code[gap] = np.nan
                 parts.append(pandas.Series(code, index=frame.index, name=f"{name}={level}"))
+    if odd:
+        notes.append(f"Mostly numbers, but taken as text: {', '.join(odd)}.")
     if coded:
         notes.append(f"One-hot encoded: {', '.join(coded)}.")
     if dates:
@@ -273,6 +167,10 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
             f"{', '.join(map(repr, prose))}."
         )
     return pandas.concat(parts, axis=1) if parts else pandas.DataFrame(index=frame.index)
+
+
+def _is_date(pandas: Any, column: Any) -> bool:
+    return pandas.api.types.is_datetime64_any_dtype(column.dtype) or column.dtype.kind in "mM"
 
 
 def _looks_like_dates(pandas: Any, values: Any) -> bool:
@@ -316,24 +214,3 @@ def _without_gaps(numbers: Frame, impute: str | None, notes: list[str]) -> NDArr
     numbers[:] = filled
     notes.append(f"Missing values are filled with the {impute} of their column ({told}).")
     return everything
-
-
-# Writing -------------------------------------------------------------------------------------
-
-
-def write(frame: Frame, path: Path) -> None:
-    """As CSV or parquet by its name; text that a spreadsheet would run is made plain text."""
-    if path.suffix == ".csv":
-        safe = frame.copy()
-        safe.columns = [_plain(name) for name in safe.columns]
-        for name in safe.columns:
-            if safe[name].dtype.kind in "OUST":
-                safe[name] = safe[name].map(_plain)
-        safe.to_csv(path, index=False, quoting=QUOTE_NONNUMERIC)
-    else:
-        frame.to_parquet(path, index=False)
-
-
-def _plain(value: Any) -> Any:
-    """With an apostrophe before what spreadsheets take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value

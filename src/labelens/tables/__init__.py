@@ -1,0 +1,9 @@
+"""Tables as people keep them: files of columns, some of which are labels.
+
+pandas reads them; what is decided about a column is said in a sentence.
+"""
+
+from .columns import Table, align, pick
+from .files import read, write
+
+__all__ = ["Table", "align", "pick", "read", "write"]

@@ -1,0 +1,178 @@
+"""Files of many kinds as tables, and tables as files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from csv import QUOTE_NONNUMERIC, reader
+from gzip import BadGzipFile, GzipFile
+from io import BufferedReader, FileIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._optional import require
+
+Frame = Any  # pandas.DataFrame
+
+
+def read(
+    path: Path, labels: Path | None = None, told: Callable[[float], object] = lambda share: None
+) -> Frame:
+    """A file of any kind we know as a DataFrame; `labels` is a second file for arrays.
+
+    `told` hears the share of the file that has been read.
+    """
+    pandas = require("pandas", extra="cli")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    name = path.name.lower().removesuffix(".gz")
+    kind = next((kind for kind in READERS if name.endswith(kind)), None)
+    if kind is None:
+        raise ValueError(
+            f"{path.name} is none of the kinds of file that can be read: {', '.join(READERS)}."
+        )
+    try:
+        with BufferedReader(_Watched(path, told), 1 << 16) as file:
+            zipped = path.name.lower().endswith(".gz")
+            frame = READERS[kind](pandas, GzipFile(fileobj=file) if zipped else file)
+    except pandas.errors.EmptyDataError:
+        raise ValueError(
+            f"{path.name} is empty: there is not even a line of column names."
+        ) from None
+    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
+        # What pandas makes of Ctrl-C while it reads; errors of the file keep their own words.
+        if "Calling read(nbytes) on source failed" in str(error):
+            raise KeyboardInterrupt from None
+        raise ValueError(f"{path.name} cannot be read: {_reason(error)}") from error
+    frame.columns = [str(column) for column in frame.columns]
+    if labels is not None:
+        frame = _with_labels(frame, read(labels), labels)
+    if duplicates := sorted(set(frame.columns[frame.columns.duplicated()])):
+        raise ValueError(f"{path.name} has two columns called {duplicates[0]!r}; rename one.")
+    if not len(frame):
+        raise ValueError(f"{path.name} has {len(frame.columns)} columns and no rows.")
+    return frame
+
+
+def _with_labels(frame: Frame, labels: Frame, path: Path) -> Frame:
+    if len(labels) != len(frame):
+        raise ValueError(f"{path.name} has {len(labels)} labels, and there are {len(frame)} rows.")
+    if len(labels.columns) == 1:
+        labels.columns = ["label"]
+    return require("pandas", extra="cli").concat([frame, labels], axis=1)
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong in words, where a library says it in jargon."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8; save it as UTF-8 text (a spreadsheet calls it CSV UTF-8)."
+    if isinstance(error, BadGzipFile):
+        return "its name ends in .gz, but it is not gzipped; rename it."
+    if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
+        expected, line, saw = found.groups()
+        return f"line {line} has {saw} values where {expected} are expected."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    return str(error).strip()
+
+
+class _Watched(FileIO):
+    """A file that tells the share of it that has been read."""
+
+    def __init__(self, path: Path, told: Callable[[float], object]) -> None:
+        super().__init__(path)
+        self._told, self._done, self._size = told, 0, max(1, path.stat().st_size)
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer) or 0
+        self._done += count
+        self._told(min(1.0, self._done / self._size))
+        return count
+
+
+def _text(pandas: Any, stream: Any, separators: str = ",;\t|") -> Frame:
+    """The separator is the one that parts the column names most, the comma if none does."""
+    head, whole, _ = stream.peek(1 << 16).decode("utf-8-sig", "replace").partition("\n")
+    headings = {s: next(reader([head.rstrip("\r")], delimiter=s), []) for s in separators}
+    separator = max(headings, key=lambda s: len(headings[s]))
+    # A very long line may be cut off within its last name.
+    names = Counter(headings[separator] if whole else headings[separator][:-1])
+    if twice := [name for name in names if name and names[name] > 1]:
+        raise ValueError(f"it has two columns called {twice[0]!r}; rename one.")
+    frame = pandas.read_csv(stream, sep=separator, low_memory=False)
+    if separator == ",":
+        return frame
+    # Where the comma is free, many countries write it in numbers.
+    for name in frame.columns:
+        column = frame[name]
+        if pandas.api.types.is_string_dtype(column.dtype) and column.str.contains(",").any():
+            numbers = pandas.to_numeric(column.str.replace(",", "."), errors="coerce")
+            if (numbers.isna() == column.isna()).all():
+                frame[name] = numbers
+    return frame
+
+
+def _array(pandas: Any, stream: Any) -> Frame:
+    return _columns(pandas, np.load(stream, allow_pickle=False))
+
+
+def _arrays(pandas: Any, stream: Any) -> Frame:
+    """X, or the only two-dimensional array; one-dimensional ones of its length are columns too."""
+    with np.load(stream, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    wide = [name for name, array in arrays.items() if array.ndim == 2]
+    if "X" in wide:
+        wide = ["X"]
+    if len(wide) != 1:
+        raise ValueError(
+            f"it holds {', '.join(f'{n} {a.shape}' for n, a in arrays.items())}; which is the data "
+            "is clear if one is called X, or only one has two dimensions"
+        )
+    frame = _columns(pandas, arrays.pop(wide[0]))
+    for name, array in arrays.items():
+        if array.shape == (len(frame),):
+            frame[name] = array
+    return frame
+
+
+def _columns(pandas: Any, array: NDArray[Any]) -> Frame:
+    if array.ndim not in (1, 2):
+        raise ValueError(f"its shape is {array.shape}; rows and columns are wanted")
+    array = array[:, None] if array.ndim == 1 else array
+    return pandas.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+
+
+READERS: dict[str, Callable[[Any, Any], Frame]] = {
+    ".csv": _text,
+    ".tsv": lambda pandas, stream: _text(pandas, stream, "\t"),
+    ".parquet": lambda pandas, stream: pandas.read_parquet(stream),
+    ".feather": lambda pandas, stream: pandas.read_feather(stream),
+    ".arrow": lambda pandas, stream: pandas.read_feather(stream),
+    ".npy": _array,
+    ".npz": _arrays,
+}
+
+
+def write(frame: Frame, path: Path) -> None:
+    """As CSV or parquet by its name; text that a spreadsheet would run is made plain text."""
+    if path.suffix == ".csv":
+        safe = frame.copy()
+        safe.columns = [_plain(name) for name in safe.columns]
+        for name in safe.columns:
+            if safe[name].dtype.kind in "OUST":
+                safe[name] = safe[name].map(_plain)
+        safe.to_csv(path, index=False, quoting=QUOTE_NONNUMERIC)
+    else:
+        frame.to_parquet(path, index=False)
+
+
+def _plain(value: Any) -> Any:
+    """With an apostrophe before what spreadsheets take for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
