@@ -13,6 +13,7 @@ import pytest
 import report_contents as make
 from conftest import read_only
 from labelens import SupervisedPCA
+from labelens._page import plain
 from labelens.report import write_report
 from labelens.report.classes import MOST_GROUPS, OTHER, read_classes
 from labelens.report.columns import as_text, pack_column, words_of
@@ -383,3 +384,8 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
         write_report(path, make.make_contents())
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_numbers_have_the_digits_that_people_read():
+    assert plain({"score": 0.7307692307692307, "gamma": 1e-10}) == "score 0.730769, gamma 1e-10"
+    assert plain([-0.0, True, 3]) == "0, yes, 3"

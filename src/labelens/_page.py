@@ -90,6 +90,8 @@ def plain(value: Any) -> str:
     """A value as a reader would write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:z.6g}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
