@@ -28,6 +28,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
+from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Sum, Tree
 from labelens.persist import info
 
 DATA = Path(__file__).parent / "data"
@@ -746,6 +747,91 @@ def test_a_forgery_without_a_change_loads(saved, tmp_path):
 def test_forgeries_are_refused(saved, tmp_path, name):
     change, words = FORGERIES[name]
     forged = Forgery(saved)
+    change(forged)
+    (tmp_path / "m").write_bytes(forged.content())
+    refused(tmp_path / "m", words)
+
+
+@pytest.fixture(scope="module")
+def saved_kernels(tmp_path_factory):
+    """Models with label kernels that have arguments: their files."""
+    rng, folder = np.random.default_rng(6), tmp_path_factory.mktemp("kernels")
+    X, letters = rng.normal(size=(30, 3)), np.array(list("abc"))[np.arange(30) % 3]
+    similar = Precomputed([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], list("abc"))
+    both = np.array([letters, np.arange(30) % 5, rng.normal(size=30)], dtype=object).T
+    parents = Tree(parents={"a": "r", "b": "r", "c": None})
+    models = {
+        "similar": (similar, letters),
+        "tree": (parents, letters),
+        "hours": (Cyclic(24), np.arange(30.0)),
+        "sum": (Sum(similar, Ordinal(), "rbf"), both),
+    }
+    for name, (kernel, y) in models.items():
+        model = SupervisedPCA(1, label_kernel=kernel).fit(X, y)
+        labelens.save(model, folder / name, moments=True)
+    return {name: (folder / name).read_bytes() for name in models}
+
+
+def minus_identity(a):
+    return a - 2 * np.eye(len(a))
+
+
+WHERE = ("parameters", "label_kernel")
+KERNEL_FORGERIES = {
+    "no kind": ("hours", put(*WHERE, "kind", value="eval"), "is of no kind"),
+    "kind a list": ("hours", put(*WHERE, "kind", value=["Cyclic"]), "is of no kind"),
+    "unknown field": ("hours", put(*WHERE, "code", value=1), "'code'.*does not know"),
+    "period": ("hours", put(*WHERE, "period", value=-24), "period must be"),
+    "period text": ("hours", put(*WHERE, "period", value="24"), "'period' of its Cyclic"),
+    "harmonics": ("hours", put(*WHERE, "harmonics", value=10**9), "harmonics must be"),
+    "two kernels": ("hours", put(*WHERE, "period", value=12), "its labels are Cyclic"),
+    "two widths": (
+        "hours",
+        lambda forged: [
+            put(*where, "harmonics", value=3)(forged) for where in (WHERE, ("labels", "kernel"))
+        ],
+        "shape",
+    ),
+    "not semidefinite": ("similar", array("label_kernel.similarity", minus_identity), "eigenvalue"),
+    "not finite": ("similar", array("label_kernel.similarity", with_nan), "not finite"),
+    "not square": ("similar", array("label_kernel.similarity", lambda a: a[:2]), "shape"),
+    "no similarity": ("similar", without("labels.kernel.similarity"), "missing"),
+    "a class less": ("similar", put(*WHERE, "classes", value=[["str", "a"]]), "shape"),
+    "classes": ("similar", put(*WHERE, "classes", value=["a", "b", "c"]), "a type and a text"),
+    "width": ("similar", put("label_map", "width", value=0), "width of its label_map"),
+    "circle": (
+        "tree",
+        put(*WHERE, "parents", value=[[["str", "a"], ["str", "a"]]]),
+        "in a circle at 'a'",
+    ),
+    "a node twice": (
+        "tree",
+        put(*WHERE, "parents", value=[[["str", "a"], None], [["str", "a"], None]]),
+        "a node twice",
+    ),
+    "no pairs": ("tree", put(*WHERE, "parents", value=[["str", "a", "b"]]), "no pairs"),
+    "separator": ("tree", put(*WHERE, "separator", value=""), "separator must be"),
+    "sums within": ("sum", put(*WHERE, "parts", value=[{"parts": []}] * 2), "others within"),
+    "another part": ("sum", put(*WHERE, "parts", value=["delta"] * 3), "its labels are Sum"),
+    "a part less": ("sum", put("label_map", "columns", value=[]), "not one column for each"),
+    "column": ("sum", put("label_map", "columns", 0, "classes", value=None), "classes that it"),
+    "column map": ("sum", put("label_map", "columns", 1, "map", "seed", value=-1), "seed"),
+    "column kernel": (
+        "sum",
+        put("label_map", "columns", 2, "labels", "kernel", value="linear"),
+        "column 2 of its labels is 'linear'",
+    ),
+    "factor": ("sum", array("labels.0.factor", lambda a: a[:2]), "shape"),
+    "frequencies": ("sum", array("labels.2.frequencies", lambda a: a[:, :5]), "shape"),
+}
+
+
+@pytest.mark.parametrize("name", KERNEL_FORGERIES)
+def test_forged_label_kernels_are_refused(saved_kernels, tmp_path, name):
+    model, change, words = KERNEL_FORGERIES[name]
+    forged = Forgery(saved_kernels[model])
+    (tmp_path / "m").write_bytes(forged.content())
+    labelens.load(tmp_path / "m")  # as it was
     change(forged)
     (tmp_path / "m").write_bytes(forged.content())
     refused(tmp_path / "m", words)

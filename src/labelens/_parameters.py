@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ._validation import check_number
 from .kernels import Kernel, make_kernel
+from .label_kernels.base import LabelKernel
 from .maps import APPROXIMATIONS
 from .scaling import SCALES
 
@@ -89,7 +90,8 @@ def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
     """What has been summed up with some parameters cannot go on with others."""
     for name, value in estimator.get_params(deep=False).items():
         old = before[name]
-        same = value is old or (isinstance(value, (str, int, float, dict)) and value == old)
+        by_value = isinstance(value, (str, int, float, dict, LabelKernel))
+        same = value is old or (by_value and value == old)
         if not same and name != "batch_size":
             raise ValueError(
                 f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "

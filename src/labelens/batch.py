@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _parameters
 from ._validation import check_rows, check_weight, refuse_non_finite
-from .labels import class_weights, read_labels
+from .labels import class_weights, column_orders, read_labels
 from .moments import Array
 
 
@@ -21,6 +21,7 @@ class Batch:
     labelled: NDArray[np.bool_]  # (n,)
     labels: Any  # (l,) or (l, m), of the l labelled rows; None without y
     numbers: NDArray[np.intp]  # (l,)  by which the user knows these rows
+    orders: tuple[Any, ...]  # of the labels in every column of y; None where there is none
 
     @property
     def label_weight(self) -> Array | None:
@@ -69,4 +70,4 @@ def read_batch(
         numbers, labels = numbers[kept], None if labels is None else labels[kept]
     if labels is not None and not labelled.all():
         labels, numbers = labels[labelled], numbers[labelled]
-    return Batch(rows, weight, labelled, labels, numbers)
+    return Batch(rows, weight, labelled, labels, numbers, column_orders(y))

@@ -27,11 +27,14 @@ class SupervisedPCA(Projection):
     ----------
     n_components : int, default=2
         Number of dimensions of the embedding, the paper's k.
-    label_kernel : {"auto", "delta", "linear", "rbf"} or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, or the
-        inner products of what a scikit-learn transformer makes of y. "auto" takes "linear" for a
-        multilabel indicator, "rbf" for continuous labels and "delta" for everything else (int,
-        str, bool: classes); the first batch decides. The choice made is `label_kernel_`.
+    label_kernel : str, label kernel or transformer, default="auto"
+        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
+        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
+        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
+        your own, similarities of classes, hours, several columns); or the inner products of what
+        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
+        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
+        first batch decides. The choice made is `label_kernel_`.
     label_gamma : float, default=None
         Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
     target_weight : float, default=1.0
@@ -69,7 +72,7 @@ class SupervisedPCA(Projection):
         HSIC of all features.
     classes_ : ndarray of shape (n_classes,)
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
-    label_kernel_ : str or transformer
+    label_kernel_ : str, label kernel or transformer
         The label kernel used.
     shrinkage_ : float
         The shrinkage used.
@@ -137,11 +140,14 @@ class SupervisedRandomProjection(Projection):
     ----------
     n_components : int, default=2
         Number of dimensions of the embedding, the paper's k.
-    label_kernel : {"auto", "delta", "linear", "rbf"} or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, or the
-        inner products of what a scikit-learn transformer makes of y. "auto" takes "linear" for a
-        multilabel indicator, "rbf" for continuous labels and "delta" for everything else (int,
-        str, bool: classes); the first batch decides. The choice made is `label_kernel_`.
+    label_kernel : str, label kernel or transformer, default="auto"
+        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
+        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
+        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
+        your own, similarities of classes, hours, several columns); or the inner products of what
+        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
+        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
+        first batch decides. The choice made is `label_kernel_`.
     label_gamma : float, default=None
         Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
     label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
@@ -187,7 +193,7 @@ class SupervisedRandomProjection(Projection):
         random label features; without labels NaN (no variances are kept).
     classes_ : ndarray of shape (n_classes,)
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
-    label_kernel_ : str or transformer
+    label_kernel_ : str, label kernel or transformer
         The label kernel used.
     shrinkage_ : float
         The shrinkage used.
@@ -274,11 +280,14 @@ class KernelSupervisedPCA(Projection):
         rows, and needs `target_weight=1` and `shrinkage=1`.
     n_random_features : int, default=1024
         Number of features, the paper's k_x; not used by "exact" and by transformers.
-    label_kernel : {"auto", "delta", "linear", "rbf"} or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, or the
-        inner products of what a scikit-learn transformer makes of y. "auto" takes "linear" for a
-        multilabel indicator, "rbf" for continuous labels and "delta" for everything else (int,
-        str, bool: classes); the first batch decides. The choice made is `label_kernel_`.
+    label_kernel : str, label kernel or transformer, default="auto"
+        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
+        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
+        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
+        your own, similarities of classes, hours, several columns); or the inner products of what
+        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
+        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
+        first batch decides. The choice made is `label_kernel_`.
     label_gamma : float, default=None
         Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
     target_weight : float, default=1.0
@@ -319,7 +328,7 @@ class KernelSupervisedPCA(Projection):
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
     gamma_ : float
         The kernel width used.
-    label_kernel_ : str or transformer
+    label_kernel_ : str, label kernel or transformer
         The label kernel used.
     shrinkage_ : float
         The shrinkage used.
@@ -412,11 +421,14 @@ class KernelSupervisedRandomProjection(Projection):
         rows, and needs `target_weight=1` and `shrinkage=1`.
     n_random_features : int, default=1024
         Number of features, the paper's k_x; not used by "exact" and by transformers.
-    label_kernel : {"auto", "delta", "linear", "rbf"} or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, or the
-        inner products of what a scikit-learn transformer makes of y. "auto" takes "linear" for a
-        multilabel indicator, "rbf" for continuous labels and "delta" for everything else (int,
-        str, bool: classes); the first batch decides. The choice made is `label_kernel_`.
+    label_kernel : str, label kernel or transformer, default="auto"
+        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
+        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
+        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
+        your own, similarities of classes, hours, several columns); or the inner products of what
+        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
+        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
+        first batch decides. The choice made is `label_kernel_`.
     label_gamma : float, default=None
         Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
     label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
@@ -465,7 +477,7 @@ class KernelSupervisedRandomProjection(Projection):
         The classes seen so far, sorted (a list of such arrays for several columns of classes).
     gamma_ : float
         The kernel width used.
-    label_kernel_ : str or transformer
+    label_kernel_ : str, label kernel or transformer
         The label kernel used.
     shrinkage_ : float
         The shrinkage used.

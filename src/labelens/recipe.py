@@ -179,6 +179,7 @@ def draw_label_map(estimator: Any, batch: Batch, seed: int) -> LabelMap | None:
         estimator.n_components,
         None if estimator._spectral else estimator.label_map,
         seed,
+        batch.orders,
     )
 
 

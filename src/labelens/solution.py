@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from . import dual, solvers
-from .labels import LabelMap, Right, class_code
+from .labels import AlikeLabels, LabelMap, Right, class_code
 from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
 from .recipe import Recipe
@@ -25,7 +25,7 @@ class Solved:
     mean: tuple[Array, Array]  # (p,) origin and offset of the features
     scaling: Scaling | None  # the scaling that was fused into the moments
     shrinkage: float
-    one_hot: bool  # whether labels are classes
+    label_length: float  # which no label, as a vector of features, exceeds
 
     @cached_property
     def projector(self) -> Array:
@@ -41,10 +41,12 @@ class Solved:
     @cached_property
     def cancels(self) -> float:
         """How many times larger than the embedding the mean that leaves it may be."""
-        if not self.one_hot or self.solution.cross is None:
+        if self.label_length == np.inf or self.solution.cross is None:
             return np.inf
-        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x.
+        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x;
+        # that of others is below the square of their length.
         spread = np.linalg.norm(self.solution.components @ self.solution.cross.covariance, axis=1)
+        spread /= self.label_length or 1.0
         sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
         return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
 
@@ -93,6 +95,8 @@ def _solve_moments(
     rank_limit: int | None,
 ) -> Solved:
     cross: Any = moments.cross
+    # One-hot labels have length 1; of other features it is not known.
+    label_length = 1.0 if recipe.label_columns else np.inf
     scatter: Any = moments.scatter
     sketch: Any = moments.sketch
     spread: Any = moments.spread
@@ -101,6 +105,10 @@ def _solve_moments(
         number = {label: i for i, label in enumerate(classes)}
         position = np.array([number[label] for label in moments.classes])
         cross = cross.numbered(position, len(classes))
+        if isinstance(recipe.psi, AlikeLabels):
+            factor = recipe.psi.factor(classes)
+            cross, rank_limit = cross.through(factor), factor.shape[1]
+            label_length = float(np.linalg.norm(factor, axis=1).max())
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
     whole = scatter or spread or cross
     mean = whole.mean
@@ -126,7 +134,7 @@ def _solve_moments(
         solution = solvers.direct(
             cross, mixing, sketch, trace, scatter, target_weight, shrinkage, rank_limit
         )
-    return Solved(solution, mean, scaling, shrinkage, recipe.label_columns > 0)
+    return Solved(solution, mean, scaling, shrinkage, label_length)
 
 
 def _solve_dual(
@@ -141,6 +149,9 @@ def _solve_dual(
         number = {label: i for i, label in enumerate(classes)}
         codes = np.array([number[label] for label in kept.classes or ()])[codes]
     right = Right(classes, codes, kept.features).dense()
+    if isinstance(recipe.psi, AlikeLabels):
+        factor = recipe.psi.factor(classes or ())
+        right, rank_limit = right @ factor, factor.shape[1]
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
     moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)

@@ -4,25 +4,34 @@ A label map turns a batch of labels into a `Right`: either class numbers (a one-
 never written down) or q features. What a random method does to them afterwards, the (q, k) matrix
 R, is `mixing`, and belongs to the map too: only the map knows which labels are alike.
 
-    label_kernel   exact factor Psi of L = Psi Psi^T                        file
-    "delta"        one-hot                                                  onehot.py
-    "delta"        the same, mixed by vectors well apart (label_map="spread") sphere.py
-    "delta"        hashed Gaussian vectors, k of them (label_map="gaussian") hashed.py
-    "linear"       y itself                                                 linear.py
-    "rbf"          Fourier features: exact for one column, random for more  fourier.py
-    transformer    whatever it returns                                      transformed.py
-    (y is None)    L = I, one random vector a row                           unlabelled.py
+    label_kernel   exact factor Psi of L = Psi Psi^T                          file
+    "delta"        one-hot                                                    onehot.py
+                   mixed by vectors well apart (label_map="spread")           sphere.py
+                   hashed Gaussian vectors, k of them (label_map="gaussian")  hashed.py
+    "linear"       y itself                                                   linear.py
+    "rbf"          Fourier features: exact for one column, random for more    fourier.py
+    ClassKernel    one-hot times a factor of the similarity of classes        alike.py
+    Cyclic         the harmonics of the cycle                                 cyclic.py
+    Sum, Product   those of the columns, side by side or multiplied           columns.py
+    transformer    whatever it returns                                        transformed.py
+    (y is None)    L = I, one random vector a row                             unlabelled.py
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..label_kernels import NAMED, Cyclic
+from ..label_kernels.base import ClassKernel
+from ..label_kernels.columns import Columns
+from .alike import AlikeLabels
+from .columns import ColumnLabels
+from .cyclic import CyclicLabels
 from .fourier import FourierLabels
 from .hashed import HashedLabels
 from .linear import LinearLabels
 from .onehot import OneHotLabels
-from .reading import choose_kernel, read_labels
+from .reading import choose_kernel, column_orders, read_labels
 from .right import LabelMap, Right
 from .sphere import class_code
 from .transformed import TransformedLabels
@@ -30,12 +39,14 @@ from .unlabelled import Unlabelled
 from .weighting import class_weights
 
 __all__ = [
+    "AlikeLabels",
     "LabelMap",
     "Right",
     "Unlabelled",
     "choose_kernel",
     "class_code",
     "class_weights",
+    "column_orders",
     "make_label_map",
     "read_labels",
 ]
@@ -49,27 +60,46 @@ def make_label_map(
     n_components: int,
     mixing: str | None,
     seed: int,
+    orders: tuple[tuple[Any, ...] | None, ...] = (),
 ) -> LabelMap:
-    """The label map for the first batch of labels; `mixing` is None for the spectral methods."""
+    """The label map for the first batch of labels.
+
+    `mixing` is None for the spectral methods; `orders` are those of the columns of y that have one.
+    """
     automatic = isinstance(kernel, str) and kernel == "auto"
     if automatic:
         kernel = choose_kernel(y)
+    if isinstance(kernel, str):
+        kernel = NAMED.get(kernel, kernel)
     if mixing == "spread" and kernel != "delta":
         raise ValueError(
             f"label_map='spread' puts classes well apart from each other, and label_kernel is "
             f"{kernel!r}; use label_map='orthogonal', or label_kernel='delta'."
         )
-    if kernel == "delta":
-        if mixing == "gaussian":
-            return HashedLabels.for_labels(y, automatic, n_components, seed)
-        return OneHotLabels.for_labels(y, automatic, mixing, seed, gamma)
-    if kernel == "linear":
-        return LinearLabels.for_labels(y, mixing, seed)
-    if kernel == "rbf":
-        return FourierLabels.for_labels(y, weight, gamma, n_components, mixing, seed)
+    if isinstance(kernel, ClassKernel):
+        return AlikeLabels.for_labels(y, kernel, mixing, seed, *orders[:1] or (None,))
+    if isinstance(kernel, Cyclic):
+        return CyclicLabels.for_labels(y, kernel, mixing, seed)
+    if isinstance(kernel, Columns):
+
+        def of_column(labels: Any, part: Any, j: int) -> LabelMap:
+            # Exact features of each: mixing comes after they have been put together.
+            order = orders[j : j + 1]
+            return make_label_map(labels, weight, part, gamma, n_components, None, seed, order)
+
+        return ColumnLabels.for_labels(y, kernel, mixing, seed, of_column)
     if hasattr(kernel, "fit") and hasattr(kernel, "transform"):
         return TransformedLabels.for_labels(y, kernel, mixing, seed)
+    match kernel:
+        case "delta" if mixing == "gaussian":
+            return HashedLabels.for_labels(y, automatic, n_components, seed)
+        case "delta":
+            return OneHotLabels.for_labels(y, automatic, mixing, seed, gamma)
+        case "linear":
+            return LinearLabels.for_labels(y, mixing, seed)
+        case "rbf":
+            return FourierLabels.for_labels(y, weight, gamma, n_components, mixing, seed)
     raise ValueError(
-        "label_kernel must be 'auto', 'delta', 'linear', 'rbf' or a scikit-learn transformer of "
-        f"y, got {kernel!r}."
+        "label_kernel must be 'auto', 'delta', 'linear', 'rbf', 'ordinal', 'tree', 'jaccard', an "
+        f"object of labelens.label_kernels or a scikit-learn transformer of y, got {kernel!r}."
     )

@@ -103,17 +103,27 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     return np.zeros(labels.shape, dtype=bool)
 
 
+def column_orders(y: Any) -> tuple[tuple[Any, ...] | None, ...]:
+    """The order of the labels in every column that is an ordered pandas categorical, else None."""
+    frame = hasattr(y, "iloc") and y.ndim == 2
+    kinds: list[Any] = list(y.dtypes) if frame else [getattr(y, "dtype", None)]
+    return tuple(
+        tuple(kind.categories.tolist()) if getattr(kind, "ordered", False) is True else None
+        for kind in kinds
+    )
+
+
 def _as_array(y: Any) -> NDArray[Any]:
     """np.asarray that changes no label: ints stay ints, strings keep their ends."""
     if np.ma.is_masked(y):
         raise ValueError(f"y is a masked array with masked labels. {HOW_TO_MARK}")
     if not isinstance(y, (list, tuple)):
         labels = np.asarray(y)
-        return _as_numbers(labels) if labels.dtype == object else labels
-    return _as_numbers(np.array(y, dtype=object))
+        return as_numbers(labels) if labels.dtype == object else labels
+    return as_numbers(np.array(y, dtype=object))
 
 
-def _as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
+def as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
     """Objects that are all bool, all int or all real as such an array, if that is exact."""
     types = set(map(type, labels.flat))
     if types and all(issubclass(t, (bool, np.bool_)) for t in types):

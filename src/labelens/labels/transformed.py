@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from .linear import refuse_fourier
 from .right import Right, dense_mixing
@@ -27,11 +28,11 @@ class TransformedLabels:
     @classmethod
     def for_labels(cls, y: Any, transformer: Any, mix: str | None, seed: int) -> TransformedLabels:
         refuse_fourier(mix, type(transformer).__name__)
-        fitted = clone(transformer).fit(y[:, None] if y.ndim == 1 else y)
+        fitted = clone(transformer).fit(_as_input(y, transformer))
         return cls(fitted, mix, seed, transformer)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
-        features = self.transformer.transform(y[:, None] if y.ndim == 1 else y)
+        features = self.transformer.transform(_as_input(y, self.transformer))
         values = features.data if sparse.issparse(features) else np.asarray(features, np.float64)
         if not np.isfinite(values).all():
             raise ValueError(
@@ -48,3 +49,10 @@ class TransformedLabels:
         return isinstance(other, TransformedLabels) and joblib.hash(
             self.transformer
         ) == joblib.hash(other.transformer)
+
+
+def _as_input(y: Any, transformer: Any) -> Any:
+    """One label after the other for those that say so, as text vectorizers do; else columns."""
+    first = transformer.steps[0][1] if hasattr(transformer, "steps") else transformer
+    tags = get_tags(first) if hasattr(first, "__sklearn_tags__") else None
+    return y[:, None] if y.ndim == 1 and (tags is None or tags.input_tags.two_d_array) else y

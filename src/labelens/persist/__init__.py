@@ -19,7 +19,8 @@ duplicate keys, gaps and sizes before it allocates, and the writer must be atomi
         labelens            the version that wrote it
         method              one of the four public classes
         parameters          all that the constructor takes; missing_label as [type, text], a
-                            dict for class_weight as [type, text, weight] of every class
+                            dict for class_weight as [type, text, weight] of every class, a label
+                            kernel as its kind and its fields
         n_features_in       columns of X
         feature_names       whether they are there, as text in the arrays
         n_samples           rows seen

@@ -26,12 +26,14 @@ from ..projection import Projection
 from ..recipe import Recipe, scales_moments, statistics
 from . import container
 from .labels import (
-    KERNELS,
     KnownLabels,
+    agree,
     put_classes,
     put_label_map,
+    put_labels,
     take_classes,
     take_label_map,
+    take_labels,
 )
 from .maps import put_map, put_rows, put_scaling, take_map, take_scaling
 from .parameters import check_parameters, put_parameters, take_parameters
@@ -136,10 +138,10 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         header, arrays = container.read(Path(path))
         facts = _checked(header, arrays)
         left = Arrays(arrays, d=facts["n_features_in"])
-        labels = _known_labels(facts["labels"])
+        labels = _known_labels(facts["labels"], left)
         classes = _classes(facts, labels, left)
         names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
-        parameters = take_parameters(facts["parameters"], METHODS[facts["method"]])
+        parameters = take_parameters(facts["parameters"], METHODS[facts["method"]], left)
     except ValueError as error:
         raise _refusal(os.fspath(path), "read", error) from None
     return {
@@ -147,7 +149,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": {name: _shown(value) for name, value in parameters.items()},
         "n_features_in": facts["n_features_in"],
         "feature_names": names,
-        "label_kernel": None if labels is None else labels.kernel,
+        "label_kernel": None if labels is None else _shown(labels.kernel),
         "classes": None if classes is None else [_shown(label) for label in classes],
         "n_samples": facts["n_samples"],
         "training_rows": facts["training_rows"],
@@ -169,7 +171,7 @@ def _shown(value: Any) -> Any:
 
 
 def _refusal(what: str, verb: str, error: ValueError) -> ValueError:
-    reason = str(error).rstrip(".")
+    reason = str(error).rstrip(".").replace("\n", " ")
     return ValueError(f"{what} cannot be {verb}: {reason[:500]}{'...' * (len(reason) > 500)}.")
 
 
@@ -185,20 +187,17 @@ def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, ND
             f"labelens.save takes one of {', '.join(METHODS)}, got {type(estimator)!r}."
         )
     check_is_fitted(estimator, "moments_")
-    parameters = put_parameters(estimator)
+    arrays: dict[str, NDArray[Any]] = {}
+    parameters = put_parameters(estimator, arrays)
     recipe, known = estimator._recipe, estimator.moments_
     _parameters.check_unchanged(estimator, recipe.parameters)
     if moments:
         refuse_sealed(known)
     solved = estimator._solved if moments else estimator._solve()
-    arrays: dict[str, NDArray[Any]] = {}
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
         put_texts("feature_names", map(str, feature_names), arrays)
     psi, kernel, noise = recipe.psi, recipe.kernel, recipe.noise
-    labels = None
-    if psi is not None:
-        labels = {"kernel": psi.kernel, "kinds": list(getattr(psi, "kinds", ()))}
     put_scaling("scaling", recipe.scaling, arrays)
     header = {
         "format": container.FORMAT,
@@ -212,7 +211,7 @@ def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, ND
         "block": int(recipe.block),
         "gamma": None if kernel is None else kernel.gamma,
         "map": put_map(recipe.phi, arrays),
-        "labels": labels,
+        "labels": None if psi is None else put_labels(psi, arrays, "labels.kernel"),
         "classes": put_classes(known.classes, recipe.label_columns, arrays),
         "label_map": put_label_map(psi, arrays) if moments and psi is not None else None,
         "noise": noise.stream if moments and noise is not None else None,
@@ -276,16 +275,16 @@ def _checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[st
 
 def _built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     """The estimator, from a header whose fields have been checked."""
-    method = METHODS[facts["method"]]
-    estimator: Any = method(**take_parameters(facts["parameters"], method))
+    method, d = METHODS[facts["method"]], facts["n_features_in"]
+    arrays = Arrays(stored, d=d)
+    estimator: Any = method(**take_parameters(facts["parameters"], method, arrays))
     labelled = facts["labels"] is not None
     check_parameters(estimator, labelled)
-    d, moments = facts["n_features_in"], facts["moments"]
-    arrays = Arrays(stored, d=d, k=estimator.n_components)
+    moments, arrays.sizes["k"] = facts["moments"], estimator.n_components
     kernel = _kernel(estimator, facts["gamma"])
     phi = take_map(facts["map"], arrays, estimator, kernel)
-    psi: Any = _known_labels(facts["labels"])
-    if psi is not None and estimator.label_kernel not in ("auto", psi.kernel):
+    psi: Any = _known_labels(facts["labels"], arrays)
+    if psi is not None and not agree(estimator.label_kernel, psi.kernel):
         raise ValueError(f"its labels are {psi.kernel!r}, not {estimator.label_kernel!r}")
     classes = _classes(facts, psi, arrays)
     scatter, sketch, spread = statistics(estimator, labelled)
@@ -295,7 +294,10 @@ def _built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection
     if (facts["noise"] is None) != (not moments or not sketch):
         raise ValueError("its noise is there without its moments, or they without it")
     if moments and psi is not None:
-        psi = take_label_map(facts["label_map"], arrays, estimator, psi)
+        mix = None if estimator._spectral else estimator.label_map
+        psi, width = take_label_map(facts["label_map"], arrays, psi, mix, estimator.label_gamma)
+        if width is not None:
+            arrays.sizes["q"] = width
     if moments and sketch:
         stream = within(facts["noise"], 0, 2**64, "its noise")
         noise = Unlabelled(int(estimator.n_components), stream)
@@ -339,13 +341,8 @@ def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
     return make_kernel(estimator.kernel, gamma, estimator.kernel_params)
 
 
-def _known_labels(facts: Any) -> KnownLabels | None:
-    if facts is None:
-        return None
-    fields(facts, "its labels", kernel=TEXT, kinds=LIST)
-    if facts["kernel"] not in KERNELS or (facts["kernel"] == "delta") != bool(facts["kinds"]):
-        raise ValueError("its labels are of no kind")
-    return KnownLabels(facts["kernel"], texts(facts["kinds"], "the kinds of its labels"))
+def _known_labels(facts: Any, arrays: Arrays) -> KnownLabels | None:
+    return None if facts is None else take_labels(facts, arrays, "labels.kernel")
 
 
 def _classes(

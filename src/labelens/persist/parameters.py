@@ -10,10 +10,14 @@ import numpy as np
 
 from .. import _parameters
 from .._validation import check_number
+from ..label_kernels import NAMED
+from ..label_kernels.base import LabelKernel, plain
 from ..maps import APPROXIMATIONS
+from .kernels import put_kernel, take_kernel
 from .labels import KERNELS
+from .maps import Puts
 from .spelling import spell, unspell
-from .strict import FLAG, LIST, NOTHING, NUMBER, OBJECT, TEXT, fields, texts
+from .strict import FLAG, LIST, NOTHING, NUMBER, OBJECT, TEXT, Arrays, fields, texts
 
 ANYTHING = NUMBER + TEXT + FLAG + OBJECT + LIST + NOTHING
 # Parameters that files did not have at first, and what those files mean by that.
@@ -29,7 +33,7 @@ INSTEAD = {
 }
 
 
-def put_parameters(estimator: Any) -> dict[str, Any]:
+def put_parameters(estimator: Any, arrays: Puts) -> dict[str, Any]:
     stored: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=False).items():
         try:
@@ -37,7 +41,9 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
                 case "missing_label":
                     stored[name] = _stored_label(value)
                 case "class_weight" if isinstance(value, Mapping):
-                    stored[name] = [[*spell(_plain(k)), _stored(v)] for k, v in value.items()]
+                    stored[name] = [[*spell(plain(k)), _stored(v)] for k, v in value.items()]
+                case "label_kernel":
+                    stored[name] = put_kernel(value, name, arrays)
                 case _:
                     stored[name] = _stored(value)
         except TypeError:
@@ -51,14 +57,7 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def _stored_label(value: Any) -> list[str] | None:
-    return None if value is None else list(spell(_plain(value)))
-
-
-def _plain(label: Any) -> Any:
-    """NumPy's scalars as Python's, where Python has them."""
-    if isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64)):
-        return label.item()
-    return label
+    return None if value is None else list(spell(plain(value)))
 
 
 def _stored(value: Any) -> Any:
@@ -75,7 +74,7 @@ def _stored(value: Any) -> Any:
     raise TypeError
 
 
-def take_parameters(stored: dict[str, Any], method: type[Any]) -> dict[str, Any]:
+def take_parameters(stored: dict[str, Any], method: type[Any], arrays: Arrays) -> dict[str, Any]:
     """All that the method's constructor takes, and nothing else."""
     names = method._get_param_names()
     stored = ADDED | stored
@@ -85,6 +84,7 @@ def take_parameters(stored: dict[str, Any], method: type[Any]) -> dict[str, Any]
         if type(marker) is not list or len(marker) != 2:
             raise ValueError("its missing_label is not a type and a text")
         parameters["missing_label"] = unspell(*texts(marker, "the two of its missing_label"))
+    parameters["label_kernel"] = take_kernel(parameters["label_kernel"], "label_kernel", arrays)
     if type(parameters["class_weight"]) is list:
         parameters["class_weight"] = _taken_weights(parameters["class_weight"])
     return parameters
@@ -106,8 +106,9 @@ def check_parameters(estimator: Any, labelled: bool) -> None:
     try:
         _parameters.check(estimator)
         _parameters.check_against_labels(estimator, labelled)
-        if estimator.label_kernel not in ("auto", *KERNELS):
-            raise ValueError(f"label_kernel={estimator.label_kernel!r} is not a name it may have")
+        kernel = estimator.label_kernel
+        if not isinstance(kernel, LabelKernel) and kernel not in ("auto", *KERNELS, *NAMED):
+            raise ValueError(f"label_kernel={kernel!r} is not a name it may have")
         if estimator.random_state is not None:
             check_number(estimator.random_state, "random_state", 0, 2**32, integer=True)
     except TypeError as error:

@@ -73,7 +73,7 @@ def take_solution(
     if estimator.scale is not None and scales_moments(estimator):
         scaling = take_scaling("solution.scaling", arrays)
     mean: Any = words["mean"]
-    solved = Solved(stored, mean, scaling, shrinkage, recipe.label_columns > 0)
+    solved = Solved(stored, mean, scaling, shrinkage, np.inf)
     cancels = np.inf if facts["cancels"] is None else float(facts["cancels"])
     # Cached properties, computed before.
     vars(solved).update(centre=words["centre"], cancels=cancels)

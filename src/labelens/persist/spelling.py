@@ -29,6 +29,8 @@ def spell(label: Any) -> tuple[str, str]:
         return kind.__name__, label.isoformat()
     if kind in (np.datetime64, np.timedelta64):
         return label.dtype.name, str(label.astype(np.int64))
+    if kind is tuple and all(type(column) is int and column >= 0 for column in label):
+        return "set", ",".join(map(str, label))
     raise TypeError(
         f"{label!r} is of type {kind.__name__}, and a model file holds labels that are numbers, "
         "strings, bytes, bools, dates, or datetimes without a time zone"
@@ -60,6 +62,8 @@ def _read(kind: str, text: str) -> Any:
             return date.fromisoformat(text)
         case "datetime":
             return datetime.fromisoformat(text)
+        case "set":
+            return tuple(map(int, text.split(","))) if text else ()
     if MOMENT.fullmatch(kind):
         return np.array(int(text), dtype=np.int64).view(kind)[()]
     raise ValueError

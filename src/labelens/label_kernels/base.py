@@ -1,0 +1,38 @@
+"""What label kernels have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class LabelKernel:
+    """The base of all."""
+
+
+class ClassKernel(LabelKernel):
+    """A similarity of classes, which are known only when all rows have been seen."""
+
+    def check(self, classes: Iterable[Any]) -> None:
+        """Refuse, by its name, a class that has no place in this kernel."""
+
+    def between(self, classes: Sequence[Any]) -> Array:
+        """(c, c) positive semidefinite, for classes in sorted order."""
+        raise NotImplementedError
+
+
+def plain(label: Any) -> Any:
+    """NumPy's numbers as Python's, as the labels of y are."""
+    if isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64)):
+        return label.item()
+    return label
+
+
+def some(labels: Sequence[Any]) -> str:
+    shown = ", ".join(map(repr, labels[:5]))
+    return shown + (f", ... ({len(labels)} in all)" if len(labels) > 5 else "")
