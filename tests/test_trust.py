@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from labelens.task import Task, basis, principal_angles
 from scipy import linalg, sparse
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import kstest
@@ -33,6 +32,7 @@ from labelens import (
     stability_report,
 )
 from labelens.maps import make_feature_map
+from labelens.task import Task, basis, principal_angles
 
 
 class Means(TransformerMixin, BaseEstimator):

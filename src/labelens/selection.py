@@ -35,7 +35,7 @@ __all__ = ["Selection", "select"]
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3, 1e-4)
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
-LANDMARKS = 4096
+LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
 # Of many rows, candidates see a third or a ninth before the best third of them sees all.
@@ -226,7 +226,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, list[Any]], seed: int) -
         if max(ks) <= d:
             made += _varied(linear, base | {"shrinkage": list(shrinkages)} | grid, seed)
         kernel: Any = KernelSupervisedRandomProjection if direct else KernelSupervisedPCA
-        own |= dict(approximation="nystroem", n_random_features=min(LANDMARKS, task.n))
+        landmarks = int(np.clip(task.n // ROWS_A_LANDMARK, *LANDMARKS))
+        own |= dict(approximation="nystroem", n_random_features=min(landmarks, task.n))
         for scale in (base | grid)["scale"]:
             template = kernel(scale=scale, **own)
             settled, _ = settle_kernel(template, batch, seed)

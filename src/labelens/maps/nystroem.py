@@ -38,10 +38,10 @@ class Nystroem:
         matrix = np.asfortranarray(kernel(landmarks, landmarks))
         rounding = len(matrix) * np.finfo(float).eps * np.diag(matrix).max(initial=0)
         factor, order, rank, _ = linalg.lapack.dpstrf(matrix, tol=rounding, lower=1)
-        rank = max(rank, 1)
-        whitening = linalg.solve_triangular(
-            np.tril(factor[:rank, :rank]), np.eye(rank), lower=True
-        ).T
+        if rank == 0:  # rows of zeros, in a kernel of inner products
+            return cls(kernel, landmarks[:1], origin, np.zeros((1, 1)))
+        inverse, _ = linalg.lapack.dtrtri(factor[:rank, :rank], lower=1)
+        whitening = np.asfortranarray(np.tril(inverse).T)
         return cls(kernel, landmarks[order[:rank] - 1], origin, whitening)
 
     @property
