@@ -29,6 +29,8 @@ from .moments import BLOCK_ROWS, Array, Moments
 from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, statistics, summarize
 from .solution import solve
 
+# Features from which on solving takes longer than starting threads.
+WORTH_A_THREAD = 384
 # (n, k) of the judged rows, and the fold that the model has not seen -> how good it is.
 Judge = Callable[[Array, int], float]
 
@@ -45,22 +47,34 @@ def cross_validate(
     `fold` (n,) says where a row is held out; `judge` sees the embedding of the rows `judged`.
     Every `random_state` has to be a number, and `approximation` other than "exact".
     """
-    n_folds = int(fold.max()) + 1
-    scores = np.empty((len(estimators), n_folds))
-    for one in _passes(estimators, batch):
-        seen = replace(batch, rows=one.rows)
-        held_out = (seen.take(np.flatnonzero(fold == f)) for f in range(n_folds))
-        parts = [summarize(one.recipe, part, one.recipe.encode(part)) for part in held_out]
-        # The judged rows as features, once; what follows takes these as its rows.
-        features = blockwise(one.recipe.features, one.rows[judged])
-        variants = list(_variants(estimators, one, batch))
-        for f, rest in enumerate(without_each(parts)):
-            judged_by = partial(
-                _Variant.judged, features=features, moments=rest, judge=judge, fold=f
-            )
-            for variant, found in zip(variants, in_order(judged_by, variants), strict=True):
-                scores[variant.members, f] = found
+    scores = np.empty((len(estimators), int(fold.max()) + 1))
+    with one_blas_thread():  # small products, of which there are many, should start no others
+        for one in _passes(estimators, batch):
+            _judge_pass(one, estimators, batch, fold, judged, judge, scores)
     return scores
+
+
+def _judge_pass(
+    one: _Pass,
+    estimators: Sequence[Any],
+    batch: Batch,
+    fold: NDArray[np.intp],
+    judged: NDArray[np.intp],
+    judge: Judge,
+    scores: Array,
+) -> None:
+    """Fill in the scores of all that one pass over the rows serves."""
+    seen = replace(batch, rows=one.rows)
+    held_out = (seen.take(np.flatnonzero(fold == f)) for f in range(scores.shape[1]))
+    parts = [summarize(one.recipe, part, one.recipe.encode(part)) for part in held_out]
+    # The judged rows as features, once; what follows takes these as its rows.
+    features = blockwise(one.recipe.features, one.rows[judged])
+    variants = list(_variants(estimators, one, batch))
+    in_turn = in_order if features.shape[1] >= WORTH_A_THREAD else map
+    for f, rest in enumerate(without_each(parts)):
+        judged_by = partial(_Variant.judged, features=features, moments=rest, judge=judge, fold=f)
+        for variant, found in zip(variants, in_turn(judged_by, variants), strict=True):
+            scores[variant.members, f] = found
 
 
 def without_each(parts: Sequence[Moments], rest: Moments | None = None) -> Iterator[Moments]:
@@ -172,7 +186,7 @@ class _Variant:
 
 def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
     def what_is_solved(i: int) -> Any:
-        parameters = estimators[i].get_params(deep=False)
+        parameters = dict(vars(estimators[i]))  # all that an estimator has before it is fitted
         if estimators[i]._spectral:
             parameters.pop("n_components")  # the first of many components are those of few
         return type(estimators[i]).__name__, parameters
@@ -181,7 +195,7 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
     for members in _grouped(one.members, what_is_solved):
         sizes = [estimators[i].n_components for i in members]
         lead = estimators[members[int(np.argmax(sizes))]]
-        parameters = lead.get_params(deep=False)
+        parameters = dict(vars(lead))
         if not scales_moments(lead):
             parameters["scale"] = None  # done to the rows
         recipe = replace(
