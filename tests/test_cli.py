@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from labelens import load
 from labelens.cli import embed as embedding
 from labelens.cli.app import app
+from labelens.label_kernels import Tree
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -97,6 +98,27 @@ def test_fit_transform_info(run, iris, tmp_path):
     again = run("transform", "model.labelens", "new.parquet", "--out", "z.csv")
     assert again.exit_code == 1
     assert "--force" in again.output
+
+
+@pytest.mark.parametrize("command", ["embed", "fit"])
+def test_labels_that_are_alike(run, iris, tmp_path, command):
+    paths = iris.species.map(lambda name: f"iris/{'small' if name == 'setosa' else 'large'}/{name}")
+    iris.assign(species=paths).to_csv("iris.csv", index=False)
+    out = tmp_path / "out"
+    options = ["--label-kernel", "tree", "--class-weight", "balanced", "--method", "spca"]
+    done = run(command, "iris.csv", "--label", "species", "--out", out, *options)
+    assert done.exit_code == 0, done.output
+    model = load(out / "model.labelens" if command == "embed" else out)
+    assert model.label_kernel_ == Tree()
+    assert model.class_weight == "balanced"
+    done = run(command, "iris.csv", "--label", "species", "--label-kernel", "forest")
+    assert done.exit_code == 2
+    sets = pd.get_dummies(iris.species).astype(int).join(iris.drop(columns="species"))
+    sets.to_csv("sets.csv", index=False)
+    names = [text for name in iris.species.unique() for text in ("--label", name)]
+    options = ["--label-kernel", "jaccard", "--out", tmp_path / "sets", "--method", "spca"]
+    done = run(command, "sets.csv", *names, *options)
+    assert done.exit_code == 0, done.output
 
 
 def test_demo(run, tmp_path):

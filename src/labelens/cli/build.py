@@ -124,7 +124,7 @@ def settle(
 ) -> dict[str, Any]:
     """Fill in what labels decide: their kernel, and directions beyond those of the classes."""
     options = dict(options)
-    if is_continuous(labels):
+    if is_continuous(labels) and options.get("label_kernel") is None:
         options["label_kernel"] = "rbf"  # also for whole numbers, which are classes by default
     if options.get("n_components") is None:
         options["n_components"] = min(2, n_features)

@@ -47,6 +47,8 @@ def embed(
     gamma: o.Gamma = None,
     target_weight: o.TargetWeight = None,
     shrinkage: o.Shrinkage = None,
+    label_kernel: o.Alike = None,
+    class_weight: o.Weighing = None,
     scale: o.Scaling = o.Scale.standard,
     seed: o.Seed = 0,
     format: Annotated[o.Format, typer.Option(help="Of the embedding.")] = o.Format.parquet,
@@ -70,6 +72,8 @@ def embed(
             gamma=as_number("gamma", gamma, "scale", "median"),
             target_weight=target_weight,
             shrinkage=as_number("shrinkage", shrinkage, "auto"),
+            label_kernel=label_kernel and label_kernel.value,
+            class_weight=class_weight and class_weight.value,
             random_state=seed,
             scale=scale.value,
         )

@@ -29,6 +29,20 @@ class Scale(StrEnum):
     standard = "standard"
 
 
+class LabelKernel(StrEnum):
+    auto = "auto"
+    delta = "delta"
+    linear = "linear"
+    rbf = "rbf"
+    ordinal = "ordinal"
+    tree = "tree"
+    jaccard = "jaccard"
+
+
+class ClassWeight(StrEnum):
+    balanced = "balanced"
+
+
 class Impute(StrEnum):
     mean = "mean"
     median = "median"
@@ -59,6 +73,14 @@ TargetWeight = Annotated[
 ]
 Shrinkage = Annotated[
     str | None, typer.Option(help="1: the paper; towards 0: discriminant analysis; or auto.")
+]
+Alike = Annotated[
+    LabelKernel | None,
+    typer.Option("--label-kernel", help="Which labels are alike: equal ones, close ones, ..."),
+]
+Weighing = Annotated[
+    ClassWeight | None,
+    typer.Option("--class-weight", help="balanced: rare classes count as much as common ones."),
 ]
 Scaling = Annotated[Scale, typer.Option("--scale", help="What is done to columns first.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
