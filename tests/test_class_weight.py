@@ -76,6 +76,15 @@ def test_balanced_is_as_if_every_class_had_as_many_rows(uneven):
     np.testing.assert_allclose(found.components_, truth.components_, atol=1e-13)
 
 
+def test_a_class_without_weight_is_not_there(uneven):
+    X, y = uneven
+    model = SupervisedPCA(1, class_weight="balanced", shrinkage=0.5, target_weight=0.5)
+    found = clone(model).fit(X, y, sample_weight=(y != "c") * 1.0)
+    truth = clone(model).fit(X[y != "c"], y[y != "c"])
+    np.testing.assert_allclose(found.components_, truth.components_, atol=1e-13)
+    np.testing.assert_allclose(found.moments_.scatter.weight, (y != "c").sum())
+
+
 def test_balanced_is_kept_in_a_file(uneven, tmp_path):
     X, y = uneven
     model = SupervisedPCA(2, class_weight="balanced").fit(X, y)

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import jaccard
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.metrics import jaccard_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -35,7 +35,7 @@ from oracles import delta_kernel, gram, hsic, kspca_embedding, spca_q, top_eigen
 N = 120
 SIZES = ["XL", "S", "M", "L"]
 RIGHT_ORDER = ["S", "M", "L", "XL"]
-PATHS = ["animal/dog/poodle", "animal/dog/collie", "animal/cat", "plant/oak", "plant"]
+PATHS = ["animal/dog/poodle", "animal/dog/collie", "animal/cat", "plant/cat", "plant"]
 PARENTS = {"poodle": "dog", "collie": "dog", "dog": "animal", "cat": "animal", "oak": "plant"}
 NODES = ["poodle", "collie", "cat", "oak", "plant"]
 SIMILAR = pd.DataFrame(
@@ -63,7 +63,7 @@ def ancestors(node):
 
 
 def of_sets(a, b):
-    return jaccard_score(a, b, zero_division=1.0)
+    return 1 - jaccard(a, b)  # SciPy's distance of two empty sets is 0
 
 
 def of_hours(a, b):
@@ -307,6 +307,38 @@ def test_far_from_the_origin_no_digit_is_lost(rng):
     near = clone(model).fit(X, RATINGS).transform(X)
     far = clone(model).fit(X + 1e8, RATINGS).transform(X + 1e8)
     np.testing.assert_allclose(far, near, atol=1e-11)
+
+
+@pytest.mark.parametrize("model", [SupervisedPCA(1), SupervisedRandomProjection(1)], ids=repr)
+@pytest.mark.parametrize("far", [0.0, 1e9])
+def test_rounding_is_no_component(rng, model, far):
+    X = np.repeat(rng.normal(size=(30, 4)) + far, 3, axis=0)
+    y = np.tile([0, 1, 2], 30)
+    with pytest.warns(UserWarning, match="Only 0 of the 1 components"):  # the same in every class
+        clone(model).set_params(label_kernel="ordinal").fit(X, y)
+
+
+@pytest.mark.parametrize("model", [SupervisedPCA(1), SupervisedRandomProjection(1)], ids=repr)
+def test_what_cancels_within_groups_is_no_component(rng, model):
+    """Classes that differ, in groups that do not; the first rows are where the means are."""
+    grouped = Precomputed(np.kron(np.eye(2), np.ones((2, 2))))
+    halves = rng.normal(size=(2, 50, 4)) + 3
+    parts = [part for half in halves for part in (half, -rng.permutation(half))]
+    X, y = np.vstack([np.zeros((3, 4)), *parts]), np.repeat(range(4), [53, 50, 50, 50])
+    with pytest.warns(UserWarning, match="Only 0 of the 1 components"):
+        clone(model).set_params(label_kernel=grouped).fit(X, y)
+
+
+def test_a_cycle_of_one_harmonic_is_a_circle(rows):
+    """Two directions, which random vectors keep; hours long past are as good as any."""
+    hours = (np.arange(N) * 7) % 24
+    spectral = SupervisedPCA(2, label_kernel=Cyclic(24, harmonics=1)).fit(rows, hours)
+    late = hours + 24 * 2.0**40
+    direct = SupervisedRandomProjection(2, label_kernel=Cyclic(24, harmonics=1), random_state=0)
+    direct.fit(rows, late)
+    assert subspace_distance(direct.components_, spectral.components_) < 1e-10
+    Q = direct.components_.T @ direct.components_
+    np.testing.assert_allclose(np.trace(Q), np.sum(spectral.singular_values_**2), rtol=1e-10)
 
 
 def test_ordered_categoricals_keep_their_order(rows):

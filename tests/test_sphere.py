@@ -73,7 +73,7 @@ def test_one_dimension_is_a_line_in_the_order_of_the_means(rng):
 
 def test_near_means_are_near_on_the_sphere(rng):
     """Five groups of four classes: those of one group stay in one region."""
-    group = np.repeat(np.arange(5), 4)
+    group = rng.permutation(np.repeat(np.arange(5), 4))
     means = rng.normal(size=(5, 30))[group] * 4 + rng.normal(size=(20, 30)) * 0.5
     code = class_code(means, 3)
     cosines, same = code @ code.T, group == group[:, None]
@@ -85,6 +85,7 @@ def test_near_means_are_near_on_the_sphere(rng):
 @pytest.mark.parametrize("k", [2, 3])
 def test_classes_with_the_same_mean_part_all_the_same(k):
     code = class_code(np.zeros((7, 4)), k)
+    np.testing.assert_allclose(np.linalg.norm(code, axis=1), 1)
     assert smallest_angle(code) > (51 if k == 2 else 70)  # optimum for 7: 51.4 and 77.9
 
 
@@ -123,14 +124,17 @@ def test_with_components_enough_it_loses_nothing(blobs):
     np.testing.assert_allclose(spread.T @ spread, orthogonal.T @ orthogonal, atol=1e-12)
 
 
-def test_components_are_the_cross_moment_times_the_code(rng):
-    y = rng.choice(list("abcdef"), 400)
-    X = rng.normal(size=(400, 5)) + (y == "a")[:, None] - 2.0 * (y == "e")[:, None]
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_components_are_the_cross_moment_times_the_code(rng, k):
+    """Also where classes are of very different sizes: their means count, not their sums."""
+    y = rng.choice(list("abcdef"), 600, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05])
+    X = rng.normal(size=(600, 5)) + rng.normal(size=(6, 5))[np.unique(y, return_inverse=True)[1]]
     one_hot = (y[:, None] == np.unique(y)) * 1.0
     means = np.array([X[y == label].mean(axis=0) for label in np.unique(y)])
     cross = (X - X.mean(axis=0)).T @ one_hot / len(y)
-    model = SupervisedRandomProjection(2, label_map="spread").fit(X, y)
-    np.testing.assert_allclose(model.components_.T, cross @ class_code(means, 2), atol=1e-13)
+    model = SupervisedRandomProjection(k, label_map="spread").fit(X, y)
+    truth = cross @ class_code(means - X.mean(axis=0), k)
+    np.testing.assert_allclose(model.components_.T, truth, atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [True, False])

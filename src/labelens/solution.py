@@ -107,7 +107,7 @@ def _solve_moments(
         cross = cross.numbered(position, len(classes))
         if isinstance(recipe.psi, AlikeLabels):
             factor = recipe.psi.factor(classes)
-            cross, rank_limit = cross.through(factor), factor.shape[1]
+            cross, rank_limit = solvers.through(cross, factor), factor.shape[1]
             label_length = float(np.linalg.norm(factor, axis=1).max())
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
     whole = scatter or spread or cross

@@ -160,6 +160,18 @@ def direct(
     return Solution(directions.T, _rank_of(directions, size, rank_limit), cross, scatter)
 
 
+def through(cross: ClassSums, factor: Array) -> CrossMoment:
+    """C_xy F: the (c, q) factor's rows as label features in place of one-hot ones."""
+    covariance = cross.times(factor)
+    # What classes that are alike add up to may be no more than the rounding of what cancels.
+    rounding = _rounding(cross) + 16 * EPS * _norm(cross.covariance)
+    if _norm(covariance) <= rounding * float(np.linalg.norm(factor, 2)):
+        covariance = np.zeros_like(covariance)
+    origin, mean = np.zeros(factor.shape[1]), cross.offset_right @ factor
+    comoment = covariance * cross.weight
+    return CrossMoment(cross.weight, cross.origin, cross.offset_left, origin, mean, comoment)
+
+
 def ledoit_wolf(scatter: Scatter) -> float:
     """The shrinkage towards a multiple of I that Ledoit and Wolf (2004) estimate to be best.
 

@@ -15,7 +15,6 @@ from scipy import sparse
 from .. import _jit
 from .._threads import one_blas_thread, side_by_side
 from .common import BLOCK_ROWS, Array, Rows
-from .cross import CrossMoment
 
 # Rows that are put in order at a time: so many bytes of them, and the order of so many blocks.
 PIECE_BYTES, PIECE_BLOCKS = 1 << 28, 512
@@ -132,12 +131,6 @@ class ClassSums:
     @property
     def covariance(self) -> Array:
         return (self.sums / self.weight - np.outer(self.offset_right, self.offset_left)).T
-
-    def through(self, factor: Array) -> CrossMoment:
-        """The cross-moment of rows with the (c, q) factor's rows in place of one-hot ones."""
-        origin, mean = np.zeros(factor.shape[1]), self.offset_right @ factor
-        comoment = self.times(factor) * self.weight
-        return CrossMoment(self.weight, self.origin, self.offset_left, origin, mean, comoment)
 
     def times(self, mixing: Array) -> Array:
         # sums - outer(frequency, total) is never written out: `mixing` is centred instead.
