@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
@@ -24,11 +23,13 @@ from ._threads import in_order, one_blas_thread
 from ._validation import check_seed
 from .batch import Batch
 from .embedding import embed
-from .maps import Identity, Waves
+from .maps import Identity
+from .maps.base import waves
 from .moments import BLOCK_ROWS, Array, Moments
 from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, statistics, summarize
 from .solution import solve
 
+Item = TypeVar("Item")
 # Features from which on solving takes longer than starting threads.
 WORTH_A_THREAD = 384
 # (n, k) of the judged rows, and the fold that the model has not seen -> how good it is.
@@ -64,17 +65,29 @@ def _judge_pass(
     scores: Array,
 ) -> None:
     """Fill in the scores of all that one pass over the rows serves."""
-    seen = replace(batch, rows=one.rows)
-    held_out = (seen.take(np.flatnonzero(fold == f)) for f in range(scores.shape[1]))
-    parts = [summarize(one.recipe, part, one.recipe.encode(part)) for part in held_out]
-    # The judged rows as features, once; what follows takes these as its rows.
-    features = blockwise(one.recipe.features, one.rows[judged])
-    variants = list(_variants(estimators, one, batch))
+    seen, features = replace(batch, rows=one.features), one.features[judged]
     in_turn = in_order if features.shape[1] >= WORTH_A_THREAD else map
-    for f, rest in enumerate(without_each(parts)):
-        judged_by = partial(_Variant.judged, features=features, moments=rest, judge=judge, fold=f)
-        for variant, found in zip(variants, in_turn(judged_by, variants), strict=True):
-            scores[variant.members, f] = found
+
+    def summarized(f: int) -> Moments:
+        part = seen.take(np.flatnonzero(fold == f))
+        return summarize(one.recipe, part, one.recipe.encode(part))
+
+    def run(task: tuple[int, Moments, list[_Variant]]) -> None:
+        f, rest, job = task
+        known: dict[float, Any] = {}
+        for variant in job:
+            embedding = embed(variant.recipe, rest, solve(variant.recipe, rest, known), features)
+            scores[variant.members, f] = [judge(embedding[:, :k], f) for k in variant.sizes]
+
+    parts = list(in_turn(summarized, range(scores.shape[1])))
+    # Those that need the same whitening of the same moments are one job.
+    names = "shrinkage", "scale"
+    jobs = _grouped(
+        _variants(estimators, one, batch), lambda v: [v.recipe.parameters[name] for name in names]
+    )
+    rests = enumerate(without_each(parts))
+    for _ in in_turn(run, ((f, rest, job) for f, rest in rests for job in jobs)):
+        pass
 
 
 def without_each(parts: Sequence[Moments], rest: Moments | None = None) -> Iterator[Moments]:
@@ -91,47 +104,50 @@ def without_each(parts: Sequence[Moments], rest: Moments | None = None) -> Itera
         yield from without_each(mine, whole)
 
 
-def blockwise(function: Callable[[Any], Any], rows: Any) -> Any:
-    """The function of all rows, a block at a time, on all threads."""
-    starts = range(0, rows.shape[0], BLOCK_ROWS)
-    blocks = list(in_order(lambda a: function(rows[a : a + BLOCK_ROWS]), starts))
-    return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
-
-
 @dataclass(frozen=True)
 class _Pass:
     """What one pass over the rows serves."""
 
     members: list[int]
-    recipe: Recipe
-    rows: Any  # that the recipe takes: the rows themselves, or their angles
+    recipe: Recipe  # which takes features as they are
+    features: Any  # (n, p)
 
 
 def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
-    for alike in _grouped(range(len(estimators)), lambda i: _what_is_drawn(estimators[i], batch)):
+    def what_is_drawn(i: int) -> Any:
+        return _what_is_drawn(estimators[i], batch.labels is not None)
+
+    for alike in _grouped(range(len(estimators)), what_is_drawn):
         source = None
         for members in _grouped(alike, lambda i: getattr(estimators[i], "gamma", None)):
             kept = [statistics(estimators[i], batch.labels is not None) for i in members]
             scatter, _, spread = (any(column) for column in zip(*kept, strict=True))
             # One that wants C_xx if any does, so that it is checked to fit into memory.
             lead = max((estimators[i] for i in members), key=lambda one: one.shrinkage != 1)
-            if source is None or isinstance(lead.gamma, str):
-                with one_blas_thread():
-                    recipe = draw_recipe(lead, batch)
+            if source is not None and not isinstance(lead.gamma, str):
+                recipe, features = source.recipe, source.features(lead.gamma)
+            else:
+                recipe = draw_recipe(lead, batch)
+                if recipe.phi is None:
+                    raise ValueError(
+                        "approximation='exact' keeps rows and no moments that folds could share; "
+                        "use approximation='nystroem' with as many features as rows: it is exact "
+                        "too."
+                    )
                 if hasattr(recipe.phi, "angles"):
                     source = source or _Angles.of(recipe, batch.rows)
-                gamma = None if recipe.kernel is None else recipe.kernel.gamma
-            else:
-                gamma = lead.gamma
-            rows = batch.rows
-            if source is not None:
-                recipe, rows = source.at(gamma), source.angles
-            if recipe.phi is None:
-                raise ValueError(
-                    "approximation='exact' keeps rows and no moments that folds could share; use "
-                    "approximation='nystroem' with as many features as rows: it is exact too."
-                )
-            yield _Pass(members, replace(recipe, scatter=scatter, spread=spread), rows)
+                    assert recipe.kernel is not None
+                    features = source.features(recipe.kernel.gamma)
+                else:
+                    features = _blockwise(recipe.features, batch.rows)
+            plain = replace(
+                recipe,
+                phi=Identity(features.shape[1]),
+                scaling=None,
+                scatter=scatter,
+                spread=spread,
+            )
+            yield _Pass(members, plain, features)
 
 
 @dataclass(frozen=True)
@@ -144,19 +160,36 @@ class _Angles:
     @classmethod
     def of(cls, recipe: Recipe, rows: Any) -> _Angles:
         phi: Any = recipe.phi
-        return cls(recipe, blockwise(lambda some: phi.angles(recipe.scaled(some)), rows))
+        return cls(recipe, _blockwise(lambda some: phi.angles(recipe.scaled(some)), rows))
 
-    def at(self, gamma: Any) -> Recipe:
-        """For rows that are angles."""
-        kernel, phi = self.recipe.kernel, self.recipe.phi
-        assert kernel is not None
-        waves = Waves(phi.n_features, phi.phase, kernel.stretch(gamma))  # type: ignore[union-attr]
-        return replace(self.recipe, kernel=replace(kernel, gamma=gamma), phi=waves, scaling=None)
+    def features(self, gamma: float) -> NDArray[Any]:
+        phi: Any = self.recipe.phi
+        assert self.recipe.kernel is not None
+        stretch = self.angles.dtype.type(self.recipe.kernel.stretch(gamma))
+        return _blockwise(
+            lambda some: waves(some * stretch, phi.n_features, phi.phase), self.angles
+        )
 
 
-def _what_is_drawn(estimator: Any, batch: Batch) -> Any:
+def _blockwise(function: Callable[[Any], Any], rows: Any) -> Any:
+    """The function of all rows, a block at a time, on all threads."""
+    starts = range(0, rows.shape[0], BLOCK_ROWS)
+    blocks = list(in_order(lambda a: function(rows[a : a + BLOCK_ROWS]), starts))
+    return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+def passes_of(estimators: Sequence[Any]) -> list[int]:
+    """(m,) which of the passes over labelled rows serves each."""
+    keys = [
+        joblib.hash([_what_is_drawn(one, True), getattr(one, "gamma", 0)]) for one in estimators
+    ]
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return [number[key] for key in keys]
+
+
+def _what_is_drawn(estimator: Any, labelled: bool) -> Any:
     """All that the moments depend on, gamma apart."""
-    _, sketch, _ = statistics(estimator, batch.labels is not None)
+    _, sketch, _ = statistics(estimator, labelled)
     names = ["label_kernel", "label_gamma", "random_state", "batch_size"]
     if estimator._kernelised:
         names += ["approximation", "kernel", "kernel_params", "n_random_features"]
@@ -179,10 +212,6 @@ class _Variant:
     members: list[int]
     sizes: list[int]
 
-    def judged(self, features: Any, moments: Moments, judge: Judge, fold: int) -> list[float]:
-        embedding = embed(self.recipe, moments, solve(self.recipe, moments), features)
-        return [judge(embedding[:, :k], fold) for k in self.sizes]
-
 
 def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
     def what_is_solved(i: int) -> Any:
@@ -191,7 +220,6 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
             parameters.pop("n_components")  # the first of many components are those of few
         return type(estimators[i]).__name__, parameters
 
-    features = one.recipe.phi.n_features  # type: ignore[union-attr]
     for members in _grouped(one.members, what_is_solved):
         sizes = [estimators[i].n_components for i in members]
         lead = estimators[members[int(np.argmax(sizes))]]
@@ -204,15 +232,13 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
             n_components=max(sizes),
             spectral=lead._spectral,
             psi=draw_label_map(lead, batch, check_seed(lead.random_state)),
-            phi=Identity(features),
-            scaling=None,
         )
         yield _Variant(recipe, members, sizes)
 
 
-def _grouped(items: Iterable[int], key: Callable[[int], Any]) -> list[list[int]]:
+def _grouped(items: Iterable[Item], key: Callable[[Item], Any]) -> list[list[Item]]:
     """Items with equal keys together, in the order of the first of them."""
-    groups: dict[str, list[int]] = {}
+    groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(joblib.hash(key(item)), []).append(item)
     return list(groups.values())

@@ -17,7 +17,7 @@ from . import _parameters
 from ._jit import get_ready
 from ._validation import check_number, check_seed
 from .batch import Batch, read_batch
-from .folds import Judge, cross_validate
+from .folds import Judge, cross_validate, passes_of
 from .methods import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -38,10 +38,11 @@ TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wante
 LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
-# Of many rows, candidates see a third or a ninth before the best third of them sees all.
-THIRD, FEWEST_ROWS = 3, 800
-ROWS_A_FEATURE, FEWEST_FEATURES = 4, 256
-JUDGED_ROWS = 5000
+# Of many rows all candidates see one in so many, and the best of them, one in as many, see all;
+# but of those no more than so many passes over the rows can serve.
+SURVIVING, FEWEST_ROWS, MOST_PASSES = 4, 1000, 4
+FEWEST_FEATURES = 256
+JUDGED_ROWS = 4000
 SHOWN = 10
 
 
@@ -77,7 +78,7 @@ def select(
     cv: int = 5,
     scoring: str = "knn",
     n_neighbors: int | None = None,
-    max_rows: int = 8_000,
+    max_rows: int = 6_000,
     random_state: Any = None,
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
@@ -109,7 +110,7 @@ def select(
         embedding, whitened, on its labels: tr(P H L H) / tr(H L H), from 0 to 1.
     n_neighbors : int, default=None
         Of "knn". None is 1, and 5 for numbers.
-    max_rows : int, default=8000
+    max_rows : int, default=6000
         Candidates are compared on a sample of at most so many rows. The best is fitted on all.
     random_state : int, RandomState instance or None, default=None
         Seed of samples, folds and estimators.
@@ -298,25 +299,27 @@ def _halving(
 ) -> tuple[Array, NDArray[np.intp]]:
     """(m, cv) scores, and how many rows (m,) they come from."""
     sizes = [min(task.n, max_rows)]
-    while sizes[0] // THIRD >= FEWEST_ROWS and len(candidates) > THIRD ** len(sizes):
-        sizes.insert(0, sizes[0] // THIRD)
+    while sizes[0] // SURVIVING >= FEWEST_ROWS and len(candidates) > SURVIVING ** len(sizes):
+        sizes.insert(0, sizes[0] // SURVIVING)
     draw = np.random.default_rng(judging.seed)
     scores = np.empty((len(candidates), judging.cv))
     seen = np.zeros(len(candidates), dtype=np.intp)
-    alive = list(range(len(candidates)))
+    alive, passes = list(range(len(candidates))), passes_of(candidates)
     for size in sizes:
         some = task.sample(size, draw)
         lean = [_lean(candidates[i], size) for i in alive]
         scores[alive] = judging(lean, task.only(some), batch.take(some))
         seen[alive] = size
         alive.sort(key=lambda i: -scores[i].mean())
-        alive = alive[: math.ceil(len(alive) / THIRD)]
+        alive = alive[: math.ceil(len(alive) / SURVIVING)]
+        served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
+        alive = [i for i in alive if passes[i] in served]
     return scores, seen
 
 
 def _lean(estimator: Any, n: int) -> Any:
     """With fewer random features for fewer rows, and the same ridge: B has s / p of the trace."""
-    most = max(FEWEST_FEATURES, n // ROWS_A_FEATURE)
+    most = max(FEWEST_FEATURES, n // ROWS_A_LANDMARK)
     if not estimator._kernelised or estimator.n_random_features <= most:
         return estimator
     lean = clone(estimator).set_params(n_random_features=most)

@@ -73,8 +73,13 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
     return tuple(moments.classes[i] for i in in_order(list(moments.classes)))
 
 
-def solve(recipe: Recipe, moments: Any) -> Solved | SolvedDual:
-    """The solution for the moments as they are; NotFittedError while they cannot have one."""
+def solve(
+    recipe: Recipe, moments: Any, known: dict[float, solvers.Whitening] | None = None
+) -> Solved | SolvedDual:
+    """The solution for the moments as they are; NotFittedError while they cannot have one.
+
+    `known` keeps, by shrinkage, what other recipes may need of the same moments (and scaling).
+    """
     if moments.n_samples == 1:
         raise NotFittedError(
             "n_samples = 1: only one row has been seen, and a projection compares rows. Fit at "
@@ -85,7 +90,7 @@ def solve(recipe: Recipe, moments: Any) -> Solved | SolvedDual:
     rank_limit = None if classes is None else len(classes) - recipe.label_columns
     if isinstance(moments, dual.KernelRows):
         return _solve_dual(recipe, moments, classes, rank_limit)
-    return _solve_moments(recipe, moments, classes, rank_limit)
+    return _solve_moments(recipe, moments, classes, rank_limit, {} if known is None else known)
 
 
 def _solve_moments(
@@ -93,6 +98,7 @@ def _solve_moments(
     moments: Moments,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
+    known: dict[float, solvers.Whitening],
 ) -> Solved:
     cross: Any = moments.cross
     # One-hot labels have length 1; of other features it is not known.
@@ -122,9 +128,12 @@ def _solve_moments(
     shrinkage = recipe.parameters["shrinkage"]
     if shrinkage == "auto":
         shrinkage = solvers.ledoit_wolf(scatter)
+    if shrinkage != 1 and shrinkage not in known:
+        known[shrinkage] = solvers.Whitening(scatter, shrinkage)
+    white = known.get(shrinkage)
     target_weight, k = recipe.target_weight, recipe.n_components
     if recipe.spectral:
-        solution = solvers.spectral(cross, scatter, k, target_weight, shrinkage, rank_limit)
+        solution = solvers.spectral(cross, scatter, k, target_weight, white, rank_limit)
     else:
         mixing = None
         if target_weight > 0:
@@ -132,7 +141,7 @@ def _solve_moments(
             mixing = _mixing(recipe.psi, classes, cross, k)
         trace = 0.0 if spread is None else float(spread.variance.sum())
         solution = solvers.direct(
-            cross, mixing, sketch, trace, scatter, target_weight, shrinkage, rank_limit
+            cross, mixing, sketch, trace, scatter, target_weight, white, rank_limit
         )
     return Solved(solution, mean, scaling, shrinkage, label_length)
 
@@ -157,12 +166,12 @@ def _solve_dual(
     moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
     k = recipe.n_components
     if recipe.spectral:
-        solution = solvers.spectral(moment.cross, None, k, 1.0, 1.0, rank_limit)
+        solution = solvers.spectral(moment.cross, None, k, 1.0, None, rank_limit)
     else:
         # Without labels the features are k random vectors a row already.
         psi = recipe.psi
         mixing = np.eye(k) if psi is None else _mixing(psi, classes, moment.cross, k)
-        solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, 1.0, rank_limit)
+        solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)
     coefficients = moment.lift @ solution.components.T

@@ -94,11 +94,10 @@ def spectral(
     scatter: Scatter | None,
     k: int,
     target_weight: float,
-    shrinkage: float,
+    white: Whitening | None,
     rank_limit: int | None = None,
 ) -> Solution:
     """The k directions of largest A(t) within B(s); labels of rank `rank_limit` give no more."""
-    white = None if shrinkage == 1 else _Whitening(_constraint(scatter, shrinkage))
     if cross is not None and target_weight == 1:
         # A has rank q at most: an SVD of B^(-1/2) C_xy is all it takes.
         covariance = _beyond_rounding(cross)
@@ -130,7 +129,7 @@ def direct(
     trace: float,
     scatter: Scatter | None,
     target_weight: float,
-    shrinkage: float,
+    white: Whitening | None,
     rank_limit: int | None = None,
 ) -> Solution:
     """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition."""
@@ -152,8 +151,7 @@ def direct(
         directions += np.sqrt(target_weight) * supervised / _or_one(norm)
     else:
         directions = supervised if unsupervised is None else unsupervised
-    if shrinkage < 1:
-        white = _Whitening(_constraint(scatter, shrinkage))
+    if white is not None:
         directions = white.out(white.into(directions))
     if directions is not supervised:
         size = _norm(directions)
@@ -204,19 +202,13 @@ def _objective(cross: Cross | None, scatter: Scatter | None, t: float) -> Array:
     return spread + t * dependence / _or_one(np.trace(dependence))
 
 
-def _constraint(scatter: Scatter | None, s: float) -> Array:
-    """B(s), (p, p)."""
-    assert scatter is not None
-    covariance = scatter.covariance
-    covariance *= (1 - s) * len(covariance) / _or_one(np.trace(covariance))
-    covariance[np.diag_indices_from(covariance)] += s
-    return covariance
+class Whitening:
+    """W with W^T B(s) W = I, by Cholesky where B is safely positive, else on its range."""
 
-
-class _Whitening:
-    """W with W^T B W = I, by Cholesky where B is safely positive, else on the range of B."""
-
-    def __init__(self, matrix: Array) -> None:
+    def __init__(self, scatter: Scatter, s: float) -> None:
+        matrix = scatter.covariance
+        matrix *= (1 - s) * len(matrix) / _or_one(np.trace(matrix))
+        matrix[np.diag_indices_from(matrix)] += s
         self.root = self.inverse = None
         # Columns in comparable units first: a column of small numbers is not a null column.
         size = np.sqrt(np.diag(matrix))

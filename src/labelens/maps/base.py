@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,21 +47,6 @@ def waves(angles: NDArray[Any], n_features: int, phase: float) -> NDArray[Any]:
         np.cos(angles[:, pairs] + angles.dtype.type(phase), out=features[:, -1])
     features *= angles.dtype.type(np.sqrt(2 / n_features))
     return features
-
-
-@dataclass(frozen=True)
-class Waves:
-    """Features made of angles, (n, ceil(p/2)), that are known already up to a common factor."""
-
-    n_features: int
-    phase: float
-    factor: float
-
-    def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
-        return waves(rows * rows.dtype.type(self.factor), self.n_features, self.phase)
-
-    def same_as(self, other: Any) -> bool:
-        return self == other
 
 
 def radial_scale(kernel: Kernel, size: int, draw: np.random.Generator) -> NDArray[np.float64]:
