@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice
 from threading import Lock, local
 from typing import Any, TypeVar
 
@@ -87,8 +88,11 @@ def one_blas_thread() -> Iterator[int]:
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """`map(function, items)` on all allowed threads; at most that many results wait at a time."""
+    items = iter(items)
+    few = list(islice(items, 2))
+    items = chain(few, items)
     with one_blas_thread() as threads:
-        if threads == 1:
+        if threads == 1 or len(few) < 2:  # a single one is not worth a thread
             yield from map(function, items)
             return
         with ThreadPoolExecutor(threads, initializer=_work) as pool:

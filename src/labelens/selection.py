@@ -38,9 +38,10 @@ TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wante
 LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
-# Of many rows all candidates see one in so many, and the best of them, one in as many, see all;
-# but of those no more than so many passes over the rows can serve.
-SURVIVING, FEWEST_ROWS, MOST_PASSES = 4, 1000, 4
+# Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The best
+# fifth goes on, but no more than so many passes over the rows can serve.
+HEAT, HEAT_ROWS, HEAT_FOLDS = 3, 1500, 2
+SURVIVING, MOST_PASSES = 5, 3
 FEWEST_FEATURES = 256
 JUDGED_ROWS = 4000
 SHOWN = 10
@@ -157,19 +158,23 @@ def select(
     if task.n < 2 * cv:
         raise ValueError(f"{task.n} rows are too few for cv={cv} folds; pass a smaller cv.")
     candidates = _candidates(templates, task, batch, n_components, grid, seed)
-    scores, seen = _halving(
-        candidates, task, batch, max_rows, _Judging(scoring, n_neighbors, cv, seed)
-    )
+    judging = _Judging(scoring, n_neighbors, seed)
+    outcomes = _compared(candidates, task, batch, max_rows, cv, judging)
     # Those that went further first, the better of them first.
-    order = sorted(range(len(candidates)), key=lambda i: (-seen[i], -scores[i].mean()))
+    final = max(one.rows for one in outcomes)
+    order = sorted(
+        range(len(candidates)),
+        key=lambda i: (len(outcomes[i].scores) < cv, outcomes[i].rows < final, -outcomes[i].score),
+    )
     names = _what_varies(candidates)
     table: list[dict[str, Any]] = [
         {
             "method": type(candidates[i]).__name__,
             **{name: getattr(candidates[i], name, None) for name in names},
-            "score": float(scores[i].mean()),
-            "error": float(scores[i].std(ddof=1) / np.sqrt(cv)),
-            "rows": int(seen[i]),
+            "score": outcomes[i].score,
+            "error": outcomes[i].error,
+            "rows": outcomes[i].rows,
+            "folds": len(outcomes[i].scores),
         }
         for i in order
     ]
@@ -294,27 +299,42 @@ def _what_varies(candidates: list[Any]) -> list[str]:
 # Comparing -------------------------------------------------------------------------------------
 
 
-def _halving(
-    candidates: list[Any], task: Task, batch: Batch, max_rows: int, judging: _Judging
-) -> tuple[Array, NDArray[np.intp]]:
-    """(m, cv) scores, and how many rows (m,) they come from."""
-    sizes = [min(task.n, max_rows)]
-    while sizes[0] // SURVIVING >= FEWEST_ROWS and len(candidates) > SURVIVING ** len(sizes):
-        sizes.insert(0, sizes[0] // SURVIVING)
-    draw = np.random.default_rng(judging.seed)
-    scores = np.empty((len(candidates), judging.cv))
-    seen = np.zeros(len(candidates), dtype=np.intp)
-    alive, passes = list(range(len(candidates))), passes_of(candidates)
-    for size in sizes:
+def _compared(
+    candidates: list[Any], task: Task, batch: Batch, max_rows: int, cv: int, judging: _Judging
+) -> list[_Outcome]:
+    """How each of the candidates did, in the last round that it took part in."""
+    n = min(task.n, max_rows)
+    rounds = [(n, cv)]
+    if len(candidates) > 2 * SURVIVING:
+        rounds.insert(0, (min(n, max(HEAT_ROWS, n // HEAT)), min(HEAT_FOLDS, cv)))
+    draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
+    outcomes: dict[int, _Outcome] = {}
+    alive = list(range(len(candidates)))
+    for size, folds in rounds:
         some = task.sample(size, draw)
         lean = [_lean(candidates[i], size) for i in alive]
-        scores[alive] = judging(lean, task.only(some), batch.take(some))
-        seen[alive] = size
-        alive.sort(key=lambda i: -scores[i].mean())
+        scores = judging(lean, task.only(some), batch.take(some), folds)
+        outcomes |= {i: _Outcome(size, own) for i, own in zip(alive, scores, strict=True)}
+        alive.sort(key=lambda i: -outcomes[i].score)
         alive = alive[: math.ceil(len(alive) / SURVIVING)]
         served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
         alive = [i for i in alive if passes[i] in served]
-    return scores, seen
+    return [outcomes[i] for i in range(len(candidates))]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    rows: int
+    scores: Array  # one a fold
+
+    @property
+    def score(self) -> float:
+        return float(self.scores.mean())
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean, over folds."""
+        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
 
 
 def _lean(estimator: Any, n: int) -> Any:
@@ -333,13 +353,12 @@ def _lean(estimator: Any, n: int) -> Any:
 class _Judging:
     scoring: str
     n_neighbors: int | None
-    cv: int
     seed: int
 
-    def __call__(self, estimators: list[Any], task: Task, batch: Batch) -> Array:
-        """(m, cv)"""
+    def __call__(self, estimators: list[Any], task: Task, batch: Batch, folds: int) -> Array:
+        """(m, folds)"""
         fold = np.empty(task.n, dtype=np.intp)
-        for number, (_, test) in enumerate(task.folds(self.cv, self.seed)):
+        for number, (_, test) in enumerate(task.folds(folds, self.seed)):
             fold[test] = number
         judged = task.sample(JUDGED_ROWS, np.random.default_rng(self.seed))
         judge = self._judge(task.only(judged), fold[judged])
@@ -348,7 +367,7 @@ class _Judging:
     def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
         labels = task.dense_labels()
         if self.scoring == "hsic":
-            held = [task.only(np.flatnonzero(fold == f)) for f in range(self.cv)]
+            held = [task.only(np.flatnonzero(fold == f)) for f in range(fold.max() + 1)]
             shares = [one.dependence(self.seed) for one in held]
             return lambda Z, f: shares[f](Z[fold == f])
 

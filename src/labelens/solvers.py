@@ -214,8 +214,8 @@ class Whitening:
         size = np.sqrt(np.diag(matrix))
         self.unit = 1 / np.where(size > 0, size, 1.0)[:, None]
         matrix = matrix * self.unit * self.unit.T
-        with suppress(linalg.LinAlgError):
-            self.root = linalg.cholesky(matrix, lower=True)
+        with suppress(np.linalg.LinAlgError):
+            self.root = np.linalg.cholesky(matrix)  # other threads may run meanwhile
         if self.root is None or np.diag(self.root).min() ** 2 <= len(matrix) * EPS:
             values, vectors = linalg.eigh(matrix)
             keep = values > values[-1] * len(matrix) * EPS

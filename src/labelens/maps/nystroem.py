@@ -12,6 +12,9 @@ from scipy import linalg, sparse
 from ..kernels import Kernel
 from .base import feature_generator, working_dtype
 
+# Pieces that a triangular product is cut into: (1 + 1 / STRIPS) / 2 of a full one.
+STRIPS = 8
+
 
 @dataclass(frozen=True)
 class Nystroem:
@@ -41,7 +44,7 @@ class Nystroem:
         if rank == 0:  # rows of zeros, in a kernel of inner products
             return cls(kernel, landmarks[:1], origin, np.zeros((1, 1)))
         inverse, _ = linalg.lapack.dtrtri(factor[:rank, :rank], lower=1)
-        whitening = np.asfortranarray(np.tril(inverse).T)
+        whitening = np.ascontiguousarray(np.tril(inverse).T)
         return cls(kernel, landmarks[order[:rank] - 1], origin, whitening)
 
     @property
@@ -55,11 +58,14 @@ class Nystroem:
         elif sparse.issparse(self.landmarks) and not sparse.issparse(rows):
             rows = sparse.csr_array(rows)
         values = self.kernel(rows, self.landmarks)
-        # values @ whitening, in place: as W^T values^T in Fortran's order.
-        product = linalg.blas.dtrmm(
-            1.0, self.whitening, values.T, side=0, lower=0, trans_a=1, overwrite_b=1
-        )
-        return product.T.astype(dtype, copy=False)
+        features: NDArray[Any] = np.empty_like(values, dtype=dtype)
+        # Some columns at a time, without the zeros below them. (NumPy's product lets other threads
+        # run meanwhile; SciPy's triangular one does not.)
+        step = -(-len(self.whitening) // STRIPS)
+        for start in range(0, len(self.whitening), step):
+            stop = start + step
+            features[:, start:stop] = values[:, :stop] @ self.whitening[:stop, start:stop]
+        return features
 
     def _from(self) -> NDArray[np.float64]:
         return np.zeros(0) if self.origin is None else self.origin

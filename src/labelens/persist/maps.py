@@ -141,7 +141,7 @@ def _nystroem(arrays: Arrays, kernel: Kernel, most: int) -> Nystroem:
     whitening = arrays.take("map.whitening", FLOAT, "p", "p")
     if np.tril(whitening, -1).any():
         raise ValueError("the array 'map.whitening' is not upper triangular")
-    return Nystroem(kernel, landmarks, origin, np.asfortranarray(whitening))
+    return Nystroem(kernel, landmarks, origin, whitening)
 
 
 def _sketch(arrays: Arrays, kernel: Kernel, d: int, p: int, seed: int) -> Transformed:
