@@ -39,9 +39,9 @@ LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
 # Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The best
-# fifth goes on, but no more than so many passes over the rows can serve.
+# eighth goes on, but no more than so many passes over the rows can serve.
 HEAT, HEAT_ROWS, HEAT_FOLDS = 3, 1500, 2
-SURVIVING, MOST_PASSES = 5, 3
+SURVIVING, MOST_PASSES = 8, 3
 FEWEST_FEATURES = 256
 JUDGED_ROWS = 4000
 SHOWN = 10
@@ -255,12 +255,14 @@ def _label_directions(task: Task) -> int:
 
 
 def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list[Any]:
-    grid = {name: grid[name] for name in grid if name in template.get_params(deep=False)}
+    """The template with every combination of values for the parameters that it has."""
+    parameters = template.get_params(deep=False)
+    grid = {name: grid[name] for name in grid if name in parameters}
+    if parameters["random_state"] is None:
+        parameters["random_state"] = seed
     made = []
     for values in product(*grid.values()):
-        one = clone(template).set_params(**dict(zip(grid, values, strict=True)))
-        if one.random_state is None:
-            one.set_params(random_state=seed)
+        one = type(template)(**parameters | dict(zip(grid, values, strict=True)))
         _parameters.check(one)
         made.append(one)
     return made
@@ -342,11 +344,12 @@ def _lean(estimator: Any, n: int) -> Any:
     most = max(FEWEST_FEATURES, n // ROWS_A_LANDMARK)
     if not estimator._kernelised or estimator.n_random_features <= most:
         return estimator
-    lean = clone(estimator).set_params(n_random_features=most)
-    if not isinstance(s := lean.shrinkage, str) and 0 < s < 1:
-        ridge = s / (1 - s) * most / estimator.n_random_features
-        lean.set_params(shrinkage=ridge / (1 + ridge))
-    return lean
+    s, p = estimator.shrinkage, estimator.n_random_features
+    if not isinstance(s, str) and 0 < s < 1:
+        ridge = s / (1 - s) * most / p
+        s = ridge / (1 + ridge)
+    changed = {"n_random_features": most, "shrinkage": s}
+    return type(estimator)(**vars(estimator) | changed)
 
 
 @dataclass(frozen=True)
