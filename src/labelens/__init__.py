@@ -11,6 +11,7 @@ from .methods import (
 )
 from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
 from .persist import load, save
+from .selection import Selection, select
 from .trust import (
     ApproximationReport,
     CrossEmbedding,
@@ -30,6 +31,7 @@ __all__ = [
     "KernelSupervisedPCA",
     "KernelSupervisedRandomProjection",
     "PermutationReport",
+    "Selection",
     "StabilityReport",
     "SupervisedPCA",
     "SupervisedRandomProjection",
@@ -42,6 +44,7 @@ __all__ = [
     "load",
     "permutation_report",
     "save",
+    "select",
     "stability_report",
     "subspace_distance",
 ]

@@ -38,10 +38,9 @@ TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wante
 LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
-# Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The best
-# eighth goes on, but no more than so many passes over the rows can serve.
-HEAT, HEAT_ROWS, HEAT_FOLDS = 3, 1500, 2
-SURVIVING, MOST_PASSES = 8, 3
+# Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The
+# better half goes on, but no more of it than so many passes over the rows can serve.
+FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
 FEWEST_FEATURES = 256
 JUDGED_ROWS = 4000
 SHOWN = 10
@@ -79,7 +78,7 @@ def select(
     cv: int = 5,
     scoring: str = "knn",
     n_neighbors: int | None = None,
-    max_rows: int = 6_000,
+    max_rows: int = 8_000,
     random_state: Any = None,
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
@@ -87,8 +86,9 @@ def select(
     Candidates are compared by what their embedding of held-out rows says of the labels. They share
     draws, passes and moments, so a grid costs little more than a few fits: one pass over the rows
     for every kernel width serves all folds, solvers, shrinkages, target weights and numbers of
-    components. Of many rows the candidates see a sample of a ninth and then of a third first
-    (with fewer random features), and the better third of them goes on.
+    components. Many candidates meet in heats first, on a third of the rows and in two folds, and the
+    better ones go on. Fewer rows get fewer random features and a stronger ridge, so that a candidate
+    stands for what it will be on all rows.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def select(
         embedding, whitened, on its labels: tr(P H L H) / tr(H L H), from 0 to 1.
     n_neighbors : int, default=None
         Of "knn". None is 1, and 5 for numbers.
-    max_rows : int, default=6000
+    max_rows : int, default=8000
         Candidates are compared on a sample of at most so many rows. The best is fitted on all.
     random_state : int, RandomState instance or None, default=None
         Seed of samples, folds and estimators.
@@ -225,8 +225,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, list[Any]], seed: int) -
         labels["label_kernel"] = "rbf"
     apart = "spread" if task.kind == "classes" and task.labels.ndim == 1 else "orthogonal"
     made = []
-    # One component is the same for both solvers, up to a factor.
-    for direct in (False, True) if max(ks) > 1 else (False,):
+    # With a component for every direction of the labels both solvers span the same space.
+    for direct in (False, True) if min(ks) < most else (False,):
         own = labels | ({"label_map": apart} if direct else {})
         linear: Any = (SupervisedRandomProjection if direct else SupervisedPCA)(**own)
         shrinkages = SHRINKAGES if d <= WIDEST else SHRINKAGES[:1]
@@ -307,20 +307,20 @@ def _compared(
     """How each of the candidates did, in the last round that it took part in."""
     n = min(task.n, max_rows)
     rounds = [(n, cv)]
-    if len(candidates) > 2 * SURVIVING:
+    if len(candidates) > FEW:
         rounds.insert(0, (min(n, max(HEAT_ROWS, n // HEAT)), min(HEAT_FOLDS, cv)))
     draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
     outcomes: dict[int, _Outcome] = {}
     alive = list(range(len(candidates)))
     for size, folds in rounds:
         some = task.sample(size, draw)
-        lean = [_lean(candidates[i], size) for i in alive]
+        fitted = size - size // folds
+        lean = [_lean(candidates[i], size, fitted, task.n) for i in alive]
         scores = judging(lean, task.only(some), batch.take(some), folds)
         outcomes |= {i: _Outcome(size, own) for i, own in zip(alive, scores, strict=True)}
         alive.sort(key=lambda i: -outcomes[i].score)
-        alive = alive[: math.ceil(len(alive) / SURVIVING)]
         served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
-        alive = [i for i in alive if passes[i] in served]
+        alive = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served]
     return [outcomes[i] for i in range(len(candidates))]
 
 
@@ -339,16 +339,20 @@ class _Outcome:
         return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
 
 
-def _lean(estimator: Any, n: int) -> Any:
-    """With fewer random features for fewer rows, and the same ridge: B has s / p of the trace."""
-    most = max(FEWEST_FEATURES, n // ROWS_A_LANDMARK)
-    if not estimator._kernelised or estimator.n_random_features <= most:
-        return estimator
-    s, p = estimator.shrinkage, estimator.n_random_features
+def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
+    """What stands for an estimator of n rows where only some are sampled, and some of those fitted.
+
+    Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
+    C_xx is kept, which is s / (1 - s) of its trace over p.
+    """
+    s, changed, most = estimator.shrinkage, {}, max(FEWEST_FEATURES, sampled // ROWS_A_LANDMARK)
+    features = 1.0
+    if estimator._kernelised and estimator.n_random_features > most:
+        changed["n_random_features"] = most
+        features = most / estimator.n_random_features
     if not isinstance(s, str) and 0 < s < 1:
-        ridge = s / (1 - s) * most / p
-        s = ridge / (1 + ridge)
-    changed = {"n_random_features": most, "shrinkage": s}
+        ridge = s / (1 - s) * features * n / fitted
+        changed["shrinkage"] = ridge / (1 + ridge)
     return type(estimator)(**vars(estimator) | changed)
 
 

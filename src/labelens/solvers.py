@@ -213,7 +213,8 @@ class Whitening:
         # Columns in comparable units first: a column of small numbers is not a null column.
         size = np.sqrt(np.diag(matrix))
         self.unit = 1 / np.where(size > 0, size, 1.0)[:, None]
-        matrix = matrix * self.unit * self.unit.T
+        matrix *= self.unit
+        matrix *= self.unit.T
         with suppress(np.linalg.LinAlgError):
             self.root = np.linalg.cholesky(matrix)  # other threads may run meanwhile
         if self.root is None or np.diag(self.root).min() ** 2 <= len(matrix) * EPS:
