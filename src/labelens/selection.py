@@ -86,9 +86,9 @@ def select(
     Candidates are compared by what their embedding of held-out rows says of the labels. They share
     draws, passes and moments, so a grid costs little more than a few fits: one pass over the rows
     for every kernel width serves all folds, solvers, shrinkages, target weights and numbers of
-    components. Many candidates meet in heats first, on a third of the rows and in two folds, and the
-    better ones go on. Fewer rows get fewer random features and a stronger ridge, so that a candidate
-    stands for what it will be on all rows.
+    components. Many candidates meet in heats first, on a third of the rows and in two folds, and
+    the better ones go on. Fewer rows get fewer random features and a stronger ridge, so that a
+    candidate stands for what it will be on all rows.
 
     Parameters
     ----------
