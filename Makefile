@@ -5,12 +5,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all bench bench-scale bench-profile lint format clean
+.PHONY: help demo test test-all bench bench-scale bench-profile bench-quality lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make test   run the tests"
-	@echo "make bench  compare speed with peers and floors; bench-scale and bench-profile say why"
+	@echo "make bench  compare speed with peers and floors; bench-scale and bench-profile say why,"
+	@echo "            bench-quality compares what embeddings tell of held-out labels"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "Each sets up its own virtual environment in $(VENV)."
@@ -32,6 +33,9 @@ bench-scale: $(VENV)/.ready-bench
 
 bench-profile: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/profile.py $(if $(DATA),--data $(DATA))
+
+bench-quality: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/quality.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.ready-test
 	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure

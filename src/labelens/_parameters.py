@@ -18,7 +18,10 @@ LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 def check(estimator: Any) -> None:
     """Everything that can be told without data. Parameters are checked, never changed."""
-    check_number(estimator.n_components, "n_components", 1, integer=True)
+    if isinstance(estimator.n_components, str):
+        _one_of(estimator.n_components, "n_components", ("auto",), "an integer >= 1")
+    else:
+        check_number(estimator.n_components, "n_components", 1, integer=True)
     check_number(estimator.target_weight, "target_weight", 0, 1)
     if isinstance(estimator.shrinkage, str):
         _one_of(estimator.shrinkage, "shrinkage", ("auto",), "a number from 0 to 1")

@@ -139,7 +139,7 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
                     assert recipe.kernel is not None
                     features = source.features(recipe.kernel.gamma)
                 else:
-                    features = _blockwise(recipe.features, batch.rows)
+                    features = blockwise(recipe.features, batch.rows)
             plain = replace(
                 recipe,
                 phi=Identity(features.shape[1]),
@@ -160,18 +160,16 @@ class _Angles:
     @classmethod
     def of(cls, recipe: Recipe, rows: Any) -> _Angles:
         phi: Any = recipe.phi
-        return cls(recipe, _blockwise(lambda some: phi.angles(recipe.scaled(some)), rows))
+        return cls(recipe, blockwise(lambda some: phi.angles(recipe.scaled(some)), rows))
 
     def features(self, gamma: float) -> NDArray[Any]:
         phi: Any = self.recipe.phi
         assert self.recipe.kernel is not None
         stretch = self.angles.dtype.type(self.recipe.kernel.stretch(gamma))
-        return _blockwise(
-            lambda some: waves(some * stretch, phi.n_features, phi.phase), self.angles
-        )
+        return blockwise(lambda some: waves(some * stretch, phi.n_features, phi.phase), self.angles)
 
 
-def _blockwise(function: Callable[[Any], Any], rows: Any) -> Any:
+def blockwise(function: Callable[[Any], Any], rows: Any) -> Any:
     """The function of all rows, a block at a time, on all threads."""
     starts = range(0, rows.shape[0], BLOCK_ROWS)
     blocks = list(in_order(lambda a: function(rows[a : a + BLOCK_ROWS]), starts))

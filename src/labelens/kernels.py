@@ -22,6 +22,7 @@ from ._validation import check_number
 from .moments import Spread
 
 SHIFT_INVARIANT = ("rbf", "laplacian", "matern")
+RULES = ("scale", "median", "auto")
 # What `kernel_params` may hold for each, with its default.
 PARAMETERS: dict[str, dict[str, float]] = {
     "rbf": {},
@@ -110,7 +111,7 @@ def _distances(A: Any, B: Any) -> NDArray[Any]:
 
 
 def make_kernel(name: Any, gamma: Any, params: Mapping[str, Any] | None) -> Kernel:
-    """Check a kernel's name and parameters; gamma may still be a rule ("scale", "median")."""
+    """Check a kernel's name and parameters; gamma may still be a rule."""
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"kernel_params must be a dict or None, got {params!r}.")
     params = dict(params or {})
@@ -134,8 +135,9 @@ def make_kernel(name: Any, gamma: Any, params: Mapping[str, Any] | None) -> Kern
         check_number(params["degree"], "degree", 1, integer=True)
         check_number(params["coef0"], "coef0", 0)  # below, the kernel is not positive
     if isinstance(gamma, str):
-        if gamma not in ("scale", "median"):
-            raise ValueError(f"gamma must be a number > 0, 'scale' or 'median', got {gamma!r}.")
+        if gamma not in RULES:
+            rules = ", ".join(map(repr, RULES[:-1])) + f" or {RULES[-1]!r}"
+            raise ValueError(f"gamma must be a number > 0, {rules}, got {gamma!r}.")
     else:
         gamma = check_number(gamma, "gamma", 0, open_low=True)
     return Kernel(name, gamma, params)
@@ -150,6 +152,8 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
     """
     if not isinstance(kernel.gamma, str):
         return kernel
+    if kernel.gamma == "auto":
+        raise ValueError("gamma='auto' is chosen by fit only; here it takes a number or 'scale'.")
     if kernel.gamma == "scale":
         # About the first column's origin, so that a common offset of all columns costs no digits.
         mean = (spread.origin - spread.origin[0]) + spread.offset

@@ -24,6 +24,7 @@ from ._validation import (
     refuse_non_finite,
 )
 from ._warn import warn_user
+from .auto import settle
 from .batch import Batch, read_batch
 from .embedding import embed
 from .labels import Right
@@ -130,8 +131,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         get_ready(batch.rows.size)
         if first:
             _parameters.check_some_labels(self, batch.labels)
+            settled = settle(self, batch)
             with one_blas_thread():
-                self._recipe = draw_recipe(self, batch)
+                self._recipe = draw_recipe(settled, batch)
+            if settled is not self:
+                self._recipe = replace(self._recipe, parameters=self.get_params(deep=False))
         else:
             _parameters.check_unchanged(self, self._recipe.parameters)
         psi = self._recipe.psi
@@ -279,8 +283,13 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._solve().shrinkage
 
     @property
+    def n_components_(self) -> int:
+        """The number of components: what "auto" came to."""
+        return self._n_features_out
+
+    @property
     def gamma_(self) -> float | None:
-        """The kernel width used: what "scale" or "median" came to."""
+        """The kernel width used: what "scale", "median" or "auto" came to."""
         check_is_fitted(self, "moments_")
         if self._recipe.kernel is None:
             raise AttributeError(f"{type(self).__name__} has no kernel, so no gamma_.")

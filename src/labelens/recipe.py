@@ -81,7 +81,9 @@ class Recipe:
 
     def difference(self, other: Recipe) -> str:
         """Why moments made with the one cannot be merged with the other's; empty if they can."""
-        for name in ("n_components", "target_weight", "shrinkage", "scale"):
+        if self.n_components != other.n_components:
+            return f"n_components is {self.n_components} and {other.n_components}"
+        for name in ("target_weight", "shrinkage", "scale"):
             mine, theirs = self.parameters[name], other.parameters[name]
             if mine != theirs:
                 return f"{name} is {mine!r} and {theirs!r}"

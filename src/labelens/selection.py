@@ -264,6 +264,9 @@ def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list
     for values in product(*grid.values()):
         one = type(template)(**parameters | dict(zip(grid, values, strict=True)))
         _parameters.check(one)
+        for name in ("gamma", "n_components"):
+            if isinstance(value := getattr(one, name, None), str) and value == "auto":
+                raise ValueError(f"{name}='auto' is chosen by fit; select compares numbers.")
         made.append(one)
     return made
 

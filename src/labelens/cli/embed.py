@@ -69,7 +69,7 @@ def embed(
         asked = dict(
             n_components=components,
             kernel=kernel,
-            gamma=as_number("gamma", gamma, "scale", "median"),
+            gamma=as_number("gamma", gamma, "scale", "median", "auto"),
             target_weight=target_weight,
             shrinkage=as_number("shrinkage", shrinkage, "auto"),
             label_kernel=label_kernel and label_kernel.value,

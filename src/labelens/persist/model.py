@@ -188,8 +188,9 @@ def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, ND
         )
     check_is_fitted(estimator, "moments_")
     arrays: dict[str, NDArray[Any]] = {}
-    parameters = put_parameters(estimator, arrays)
     recipe, known = estimator._recipe, estimator.moments_
+    parameters = put_parameters(estimator, arrays)
+    parameters["n_components"] = int(recipe.n_components)  # "auto" has done its work
     _parameters.check_unchanged(estimator, recipe.parameters)
     if moments:
         refuse_sealed(known)

@@ -1,0 +1,144 @@
+"""What "auto" comes to for `gamma` and `n_components`: rules that look at the first batch.
+
+gamma="auto"         of WIDTHS times gamma="scale", the one whose embedding of rows that were not
+                     fitted depends most on their labels: tr(P H L H) / tr(H L H), the mean of three
+                     folds of at most 2000 rows, with at most 512 features.
+n_components="auto"  as many as carry dependence beyond chance: component j counts if its singular
+                     value is larger than the j-th of each of 19 shuffles of the labels (5 %), and
+                     all before it count. At most 5000 rows are looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ._threads import one_blas_thread
+from ._validation import check_seed
+from ._warn import warn_user
+from .batch import Batch
+from .folds import blockwise, cross_validate
+from .kernels import SHIFT_INVARIANT
+from .maps import Identity
+from .moments import Array
+from .recipe import draw_recipe, settle_kernel, summarize
+from .solution import solve
+from .task import Task
+
+WIDTHS = 10.0 ** np.arange(-2, 2.1, 0.5)
+FOLDS, WIDTH_ROWS, WIDTH_FEATURES = 3, 2000, 512
+SHUFFLES, COUNTED_ROWS, MOST_COMPONENTS = 19, 5000, 32
+
+
+def settle(estimator: Any, batch: Batch) -> Any:
+    """The estimator with a number for every "auto"; itself if there is none."""
+    auto = [name for name in ("gamma", "n_components") if _is_auto(estimator, name)]
+    if not auto:
+        return estimator
+    if batch.labels is None:
+        raise ValueError(
+            f"{auto[0]}='auto' looks for dependence on labels, and there is no y; give it a number"
+            + (", 'scale' or 'median'." if auto[0] == "gamma" else ".")
+        )
+    parameters = estimator.get_params(deep=False)
+    parameters["random_state"] = check_seed(estimator.random_state)
+    labelled = batch.take(np.flatnonzero(batch.labelled))
+    with one_blas_thread():
+        if "n_components" in auto:
+            parameters["n_components"] = _most_components(labelled)
+        if "gamma" in auto:
+            parameters["gamma"] = _best_width(type(estimator), parameters, labelled)
+        if "n_components" in auto:
+            parameters["n_components"] = _beyond_chance(type(estimator), parameters, labelled)
+    return type(estimator)(**parameters | {"random_state": estimator.random_state})
+
+
+def _is_auto(estimator: Any, name: str) -> bool:
+    value = getattr(estimator, name, None)
+    return isinstance(value, str) and value == "auto"
+
+
+def _most_components(batch: Batch) -> int:
+    """Directions that the labels can have."""
+    labels = batch.labels
+    if labels.ndim == 1 or labels.dtype.kind not in "biuf":
+        columns = labels[:, None] if labels.ndim == 1 else labels
+        return min(MOST_COMPONENTS, sum(max(1, len(set(c.tolist())) - 1) for c in columns.T))
+    return min(MOST_COMPONENTS, int(labels.shape[1]))
+
+
+def _lean(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The same method with features that are cheap, and exist."""
+    if parameters.get("approximation") == "exact":
+        parameters = parameters | {"approximation": "nystroem"}
+    if "n_random_features" in parameters:
+        few = min(parameters["n_random_features"], WIDTH_FEATURES)
+        parameters = parameters | {"n_random_features": few}
+    return parameters
+
+
+def _best_width(method: Any, parameters: dict[str, Any], batch: Batch) -> float:
+    scale = method(**parameters | {"gamma": "scale"})
+    kernel, _ = settle_kernel(scale, batch, parameters["random_state"])
+    if kernel is None or kernel.name not in SHIFT_INVARIANT:
+        return 1.0 if kernel is None else kernel.gamma
+    task = Task.of(scale, batch.rows, batch.labels)
+    some = task.sample(WIDTH_ROWS, np.random.default_rng(parameters["random_state"]))
+    task, batch = task.only(some), batch.take(some)
+    fold = np.empty(task.n, dtype=np.intp)
+    for number, (_, test) in enumerate(task.folds(min(FOLDS, task.n), parameters["random_state"])):
+        fold[test] = number
+    held_out = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
+    shares = [task.only(rows).dependence(parameters["random_state"]) for rows in held_out]
+    gammas = kernel.gamma * WIDTHS
+    scores = cross_validate(
+        [method(**_lean(parameters) | {"gamma": float(gamma)}) for gamma in gammas],
+        batch,
+        fold,
+        np.arange(task.n),
+        lambda Z, f: shares[f](Z[held_out[f]]),
+    )
+    return float(gammas[scores.mean(axis=1).argmax()])
+
+
+def _beyond_chance(method: Any, parameters: dict[str, Any], batch: Batch) -> int:
+    draw = np.random.default_rng(parameters["random_state"])
+    n = batch.rows.shape[0]
+    batch = batch.take(np.sort(draw.permutation(n)[:COUNTED_ROWS]))
+    recipe = draw_recipe(method(**_lean(parameters)), batch)
+    features = blockwise(recipe.features, batch.rows)
+    changed: dict[str, Any] = {"target_weight": 1.0}  # variance is no dependence
+    if recipe.scaling is not None:
+        changed["scale"] = None  # done to the rows
+    recipe = replace(
+        recipe,
+        parameters={**recipe.parameters, **changed},
+        spectral=True,
+        phi=Identity(features.shape[1]),
+        scaling=None,
+        noise=None,
+    )
+    batch = replace(batch, rows=features)
+    known: dict[float, Any] = {}
+    whole = summarize(recipe, batch, recipe.encode(batch))
+    cross_only = replace(recipe, scatter=False, spread=False)
+
+    def strengths(labels: Any) -> Array:
+        shuffled = replace(batch, labels=labels)
+        moments = summarize(cross_only, shuffled, cross_only.encode(shuffled))
+        moments = replace(whole, cross=moments.cross, classes=moments.classes)
+        return solve(recipe, moments, known).solution.singular_values
+
+    own = strengths(batch.labels)
+    order = np.arange(len(batch.numbers))
+    null = [strengths(batch.labels[draw.permutation(order)]) for _ in range(SHUFFLES)]
+    beyond = own > np.max(null, axis=0)
+    count = int(np.argmin(beyond)) if not beyond.all() else len(beyond)
+    if count == 0:
+        warn_user(
+            "No component depends on the labels more than it would on shuffled ones; "
+            "n_components='auto' keeps one all the same. permutation_report says more."
+        )
+    return max(count, 1)
