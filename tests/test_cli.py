@@ -51,7 +51,7 @@ def test_embed_does_the_whole_job(run, iris, tmp_path):
     assert facts["classes"] == 3
     assert facts["held-out 1-NN accuracy"] > 0.85
     assert facts["... with shuffled labels"] < 0.6
-    assert "chose" in facts["why"]
+    assert "has the best held-out" in facts["why"]
     folder = tmp_path / "embedding"
     assert sorted(p.name for p in folder.iterdir()) == [
         "embedding.parquet",

@@ -96,13 +96,16 @@ def select(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     estimators : estimator or list of estimators, default=None
         Methods of labelens to start from; parameters that `grid` does not name stay as they are.
-        None tries linear and kernel methods, spectral and direct: kernel widths of 0.1 to 10
-        times `gamma="scale"`, shrinkages of 1 to 1e-3, rows as they are and standardized.
+        None tries linear and kernel methods, the latter with landmarks ("nystroem"), and for
+        fewer components than the labels have directions the random projections too, with
+        `label_map="spread"`; over the default lists of `grid`.
     n_components : int or list of int, default=None
         Dimensions to try. None leaves those of the `estimators`; without these it is as many as
         the labels have: the classes less one, at most the columns of X, and at most 32.
     grid : dict of parameter names and lists of values, default=None
-        What to vary; an estimator that lacks a parameter is not varied in it.
+        What to vary; an estimator that lacks a parameter is not varied in it. None in place of a
+        list is the default one of "gamma" (0.1, 0.3, 1, 3 and 10 times the rule "scale"),
+        "shrinkage" (1, 0.1, 0.01, 0.001) or "scale" (None, "standard").
     cv : int, default=5
         Number of folds, with classes in proportion.
     scoring : {"knn", "hsic"}, default="knn"
@@ -197,54 +200,46 @@ def select(
 def _candidates(
     templates: list[Any], task: Task, batch: Batch, n_components: Any, grid: Any, seed: int
 ) -> list[Any]:
-    """Every template with every combination of values; each once."""
-    grid = {name: list(_as_list(values)) for name, values in (grid or {}).items()}
+    """Every template with every combination of values for the parameters that it has."""
+    grid = dict(grid or {})
     if n_components is not None:
-        grid["n_components"] = _as_list(n_components)
+        grid["n_components"] = n_components
     if not templates:
-        return _defaults(task, batch, grid, seed)
+        grid = {"gamma": None, "shrinkage": None, "scale": None} | grid
+        grid.setdefault(
+            "n_components", min(_directions(task), batch.rows.shape[1], MOST_COMPONENTS)
+        )
+        templates = _defaults(task, batch, max(_as_list(grid["n_components"])), grid)
     known = set().union(*(one.get_params(deep=False) for one in templates))
     if unknown := sorted(set(grid) - known):
         raise ValueError(
             f"grid names {', '.join(map(repr, unknown))}, which none of the estimators has; they "
             f"have {', '.join(sorted(known))}."
         )
-    return [made for one in templates for made in _varied(one, grid, seed)]
+    return [made for one in templates for made in _varied(one, grid, batch, seed)]
 
 
-def _defaults(task: Task, batch: Batch, grid: dict[str, list[Any]], seed: int) -> list[Any]:
-    """Linear and kernel methods, spectral and direct, over the default grid."""
-    d, sparse_rows = batch.rows.shape[1], sparse.issparse(batch.rows)
-    most = _label_directions(task)
-    ks = grid.setdefault("n_components", [min(most, d, MOST_COMPONENTS)])
-    base: dict[str, list[Any]] = {"scale": [None] if sparse_rows else [None, "standard"]}
-    if max(ks) > most:
-        base["target_weight"] = list(TARGET_WEIGHTS)
-    labels: dict[str, Any] = {}
-    if task.kind == "numbers":
-        labels["label_kernel"] = "rbf"
-    apart = "spread" if task.kind == "classes" and task.labels.ndim == 1 else "orthogonal"
-    made = []
-    # With a component for every direction of the labels both solvers span the same space.
-    for direct in (False, True) if min(ks) < most else (False,):
-        own = labels | ({"label_map": apart} if direct else {})
-        linear: Any = (SupervisedRandomProjection if direct else SupervisedPCA)(**own)
-        shrinkages = SHRINKAGES if d <= WIDEST else SHRINKAGES[:1]
-        if max(ks) <= d:
-            made += _varied(linear, base | {"shrinkage": list(shrinkages)} | grid, seed)
-        kernel: Any = KernelSupervisedRandomProjection if direct else KernelSupervisedPCA
-        landmarks = int(np.clip(task.n // ROWS_A_LANDMARK, *LANDMARKS))
-        own |= dict(approximation="nystroem", n_random_features=min(landmarks, task.n))
-        for scale in (base | grid)["scale"]:
-            template = kernel(scale=scale, **own)
-            settled, _ = settle_kernel(template, batch, seed)
-            assert settled is not None
-            here = {"gamma": [settled.gamma * width for width in WIDTHS], "scale": [scale]}
-            made += _varied(template, base | {"shrinkage": list(SHRINKAGES)} | grid | here, seed)
-    return made
+def _defaults(task: Task, batch: Batch, k: int, grid: dict[str, Any]) -> list[Any]:
+    """Linear and kernel methods, spectral and direct."""
+    most, d = _directions(task), batch.rows.shape[1]
+    if k > most:
+        grid.setdefault("target_weight", list(TARGET_WEIGHTS))
+    landmarks = min(task.n, int(np.clip(task.n // ROWS_A_LANDMARK, *LANDMARKS)))
+    features: dict[str, Any] = dict(approximation="nystroem", n_random_features=landmarks)
+    labels: dict[str, Any] = {"label_kernel": "rbf"} if task.kind == "numbers" else {}
+    templates = [SupervisedPCA(**labels), KernelSupervisedPCA(**labels, **features)]
+    if min(_as_list(grid["n_components"])) < most:
+        # With a component for every direction of the labels both solvers span the same space.
+        single = task.kind == "classes" and task.labels.ndim == 1
+        labels["label_map"] = "spread" if single else "orthogonal"
+        templates += [
+            SupervisedRandomProjection(**labels),
+            KernelSupervisedRandomProjection(**labels, **features),
+        ]
+    return [one for one in templates if one._kernelised or k <= d]
 
 
-def _label_directions(task: Task) -> int:
+def _directions(task: Task) -> int:
     """Dimensions that labels can tell apart; two of numbers, whose kernel has no end of them."""
     if task.kind == "numbers":
         return 2
@@ -254,21 +249,44 @@ def _label_directions(task: Task) -> int:
     return max(1, sum(len(set(column.tolist())) - 1 for column in columns.T))
 
 
-def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list[Any]:
-    """The template with every combination of values for the parameters that it has."""
+def _varied(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) -> list[Any]:
     parameters = template.get_params(deep=False)
-    grid = {name: grid[name] for name in grid if name in parameters}
     if parameters["random_state"] is None:
         parameters["random_state"] = seed
+    lists = {
+        name: _default_values(name, template, batch) if values is None else _as_list(values)
+        for name, values in grid.items()
+        if name in parameters
+    }
+    scales: dict[Any, float] = {}  # gamma="scale", for rows scaled so or so
     made = []
-    for values in product(*grid.values()):
-        one = type(template)(**parameters | dict(zip(grid, values, strict=True)))
+    for values in product(*lists.values()):
+        chosen = parameters | dict(zip(lists, values, strict=True))
+        if "gamma" in lists and grid["gamma"] is None:
+            if chosen["scale"] not in scales:
+                rule = type(template)(**chosen | {"gamma": "scale"})
+                kernel, _ = settle_kernel(rule, batch, seed)
+                scales[chosen["scale"]] = 1.0 if kernel is None else kernel.gamma
+            chosen["gamma"] *= scales[chosen["scale"]]
+        one = type(template)(**chosen)
         _parameters.check(one)
         for name in ("gamma", "n_components"):
             if isinstance(value := getattr(one, name, None), str) and value == "auto":
                 raise ValueError(f"{name}='auto' is chosen by fit; select compares numbers.")
         made.append(one)
     return made
+
+
+def _default_values(name: str, template: Any, batch: Batch) -> list[Any]:
+    match name:
+        case "gamma":
+            return list(WIDTHS)
+        case "shrinkage":
+            wide = not template._kernelised and batch.rows.shape[1] > WIDEST
+            return list(SHRINKAGES[:1] if wide else SHRINKAGES)
+        case "scale":
+            return [None] if sparse.issparse(batch.rows) else [None, "standard"]
+    raise ValueError(f"grid[{name!r}] is None, and there is no default list for it; name values.")
 
 
 def _templates(estimators: Any) -> list[Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from .. import tables
 from ..methods import (
@@ -16,7 +16,8 @@ from ..methods import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from ..trial import held_out, is_continuous, try_out
+from ..selection import select
+from ..trial import held_out, is_continuous
 from . import options as o
 from .output import Bar
 
@@ -27,8 +28,6 @@ METHODS: dict[str, Any] = {
     "kspca": KernelSupervisedPCA,
     "pca": SupervisedPCA,
 }
-# Rows that candidates are compared on.
-MOST_ROWS = 10_000
 READING, COMPARING = "reading", "comparing methods"
 
 
@@ -115,7 +114,8 @@ def pick_model(
     method: o.Method, table: tables.Table, asked: dict[str, Any], seed: int, bar: Bar
 ) -> tuple[Any, str]:
     if method == o.Method.auto:
-        return choose(table.X, table.labels, asked, seed, bar)
+        bar.at(COMPARING)
+        return choose(table.X, table.labels, asked, seed)
     return build(method.value, asked), ""
 
 
@@ -141,28 +141,16 @@ def settle(
 
 
 def choose(
-    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], seed: int, bar: Bar
+    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], seed: int
 ) -> tuple[Any, str]:
-    """The best of a few on rows held out from the training rows, and a sentence that says why."""
+    """The best of a few, by cross-validation of the training rows, and a sentence that says why."""
     train = np.flatnonzero(~held_out(labels, len(X), seed))
-    draw = np.random.default_rng(seed)
-    if len(train) > MOST_ROWS:
-        train = np.sort(draw.choice(train, MOST_ROWS, replace=False))
-    rivals: list[tuple[str, dict[str, Any]]] = [("spca", {}), ("kspca", {})]
+    kernel = any(options.get(name) is not None for name in ("kernel", "gamma"))
+    rivals = [build(method, options) for method in (["kspca"] if kernel else ["spca", "kspca"])]
+    grid: dict[str, Any] = {}  # None: the default list
+    if options.get("gamma") in (None, "auto"):
+        grid["gamma"] = None
     if options.get("shrinkage") is None:
-        rivals += [("spca", dict(shrinkage=0.01)), ("kspca", dict(shrinkage=0.01))]
-    if options.get("kernel") is not None or options.get("gamma") is not None:
-        rivals = [rival for rival in rivals if rival[0] == "kspca"]
-    found = []
-    for i, (method, extra) in enumerate(rivals):
-        bar.at(COMPARING, i / len(rivals))
-        model = build(method, options | extra)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # told once, for the one that is chosen
-            trial = try_out(model, X[train], labels[train], seed)
-        name = method + "".join(f" with {k} {v}" for k, v in extra.items())
-        found.append((trial.heldout, name, model))
-    best = max(found, key=lambda one: one[0])
-    others = ", ".join(f"{name} {score:.3f}" for score, name, _ in found if name != best[1])
-    reason = f"chose {best[1]}: {best[0]:.3f} on rows held out from the training rows"
-    return best[2], reason + (f" ({others})" if others else "") + "."
+        grid["shrinkage"] = None
+    chosen = select(X[train], labels[train], rivals, grid=grid, random_state=seed)
+    return clone(chosen.estimator), chosen.reason
