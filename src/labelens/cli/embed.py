@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 import sklearn
 import typer
+from sklearn.base import clone
 from numpy.typing import NDArray
 
 from .. import __version__, plot, tables
@@ -27,7 +28,7 @@ from . import options as o
 from .build import as_number, load, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show
 
-MOST_ROWS, FOLDS = 2000, 3  # for the curve of kernel widths
+MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of kernel widths
 MOST_PICTURES = 9
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
@@ -199,7 +200,10 @@ def width(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
         return None  # whole numbers that are no classes
     if not trial.continuous and min(Counter(labels[train].tolist()).values()) < FOLDS:
         return None
-    gammas, scores, _ = gamma_scores(table.X[train], labels[train], trial.model, None, FOLDS, 0)
+    model = clone(trial.model)
+    if model.approximation != "exact":
+        model.set_params(n_random_features=min(model.n_random_features, FEATURES))
+    gammas, scores, _ = gamma_scores(table.X[train], labels[train], model, None, FOLDS, 0)
     mean = scores.mean(axis=2)
     return dict(gammas=gammas, mean=mean[0], std=scores[0].std(axis=1), shuffled_mean=mean[1])
 
