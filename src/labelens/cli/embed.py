@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import numpy as np
 import sklearn
 import typer
-from sklearn.base import clone
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from .. import __version__, plot, tables
 from .._optional import require
