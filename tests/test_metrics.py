@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import oracles
 from labelens import hsic, hsic_test, knn_score, metrics, subspace_distance
+from labelens.label_kernels import Cyclic, Precomputed
 
 GAMMA = 0.2
 KERNELS = {
@@ -107,3 +108,21 @@ def test_subspace_distance(rng):
     assert subspace_distance(np.eye(2, 6), np.vstack([np.eye(2, 6), np.zeros((1, 6))])) < 1e-15
     with pytest.raises(ValueError, match="6 and 5 columns"):
         subspace_distance(np.eye(2, 6), np.eye(2, 5))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "similarity"),
+    [
+        ("ordinal", lambda a, b: min(a, b)),
+        (Cyclic(period=6), lambda a, b: np.cos(np.pi * (a - b) / 6) ** 4),
+        (Precomputed(np.eye(6) + 0.5), lambda a, b: (a == b) + 0.5),
+    ],
+)
+def test_hsic_of_labels_that_are_alike_is_the_formula(rng, kernel, similarity):
+    y = rng.integers(0, 6, 60)
+    X = y[:, None] + rng.normal(size=(60, 2))
+    K = rbf_kernel(X, gamma=0.3)
+    L = np.array([[similarity(a, b) for b in y] for a in y])
+    H = np.eye(60) - 1 / 60
+    expected = np.trace(K @ H @ L @ H) / 59**2
+    assert hsic(X, y, gamma=0.3, label_kernel=kernel) == pytest.approx(expected, rel=1e-10)
