@@ -6,18 +6,25 @@
     one spectral solution    serves every smaller number of components
 
 So ten folds cost about one fit, and most of a grid costs solving only.
+
+What is taken from all rows before they are cut into folds needs no labels: a rule for gamma, the
+landmarks, a transformer of rows, the scaling of kernel methods. Of the labels of held-out rows
+nothing is used but what it takes to write labels down: their type, the range of numbers, and what
+`label_gamma=None` or a transformer of y takes from them. `class_weight="balanced"` counts all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from pickle import PicklingError
+from typing import Any, NoReturn, TypeVar
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from ._threads import in_order, one_blas_thread
 from ._validation import check_seed
@@ -26,7 +33,15 @@ from .embedding import embed
 from .maps import Identity
 from .maps.base import waves
 from .moments import BLOCK_ROWS, Array, Moments
-from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, statistics, summarize
+from .recipe import (
+    Recipe,
+    draw_label_map,
+    draw_recipe,
+    scales_moments,
+    settle_kernel,
+    statistics,
+    summarize,
+)
 from .solution import solve
 
 Item = TypeVar("Item")
@@ -69,25 +84,38 @@ def _judge_pass(
     in_turn = in_order if features.shape[1] >= WORTH_A_THREAD else map
 
     def summarized(f: int) -> Moments:
-        part = seen.take(np.flatnonzero(fold == f))
-        return summarize(one.recipe, part, one.recipe.encode(part))
+        part, recipe = seen.take(np.flatnonzero(fold == f)), one.recipe
+        if recipe.noise is not None:  # no two rows have the same vector, whatever their folds
+            recipe = replace(recipe, noise=recipe.noise.after(int((fold < f).sum())))
+        moments = summarize(recipe, part, recipe.encode(part))
+        return moments if moments.finite() else _refuse_overflow()
 
     def run(task: tuple[int, Moments, list[_Variant]]) -> None:
         f, rest, job = task
         known: dict[float, Any] = {}
         for variant in job:
-            embedding = embed(variant.recipe, rest, solve(variant.recipe, rest, known), features)
+            try:
+                solved = solve(variant.recipe, rest, known)
+            except NotFittedError as error:
+                raise ValueError(f"The rows outside fold {f} cannot be fitted: {error}") from None
+            embedding = embed(variant.recipe, rest, solved, features)
+            if not np.isfinite(embedding).all():
+                _refuse_overflow()
             scores[variant.members, f] = [judge(embedding[:, :k], f) for k in variant.sizes]
 
     parts = list(in_turn(summarized, range(scores.shape[1])))
     # Those that need the same whitening of the same moments are one job.
     names = "shrinkage", "scale"
-    jobs = _grouped(
+    jobs = grouped(
         _variants(estimators, one, batch), lambda v: [v.recipe.parameters[name] for name in names]
     )
     rests = enumerate(without_each(parts))
     for _ in in_turn(run, ((f, rest, job) for f, rest in rests for job in jobs)):
         pass
+
+
+def _refuse_overflow() -> NoReturn:
+    raise ValueError("Sums over the rows overflow: X is too large. Scale it down first.")
 
 
 def without_each(parts: Sequence[Moments], rest: Moments | None = None) -> Iterator[Moments]:
@@ -114,32 +142,27 @@ class _Pass:
 
 
 def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
-    def what_is_drawn(i: int) -> Any:
-        return _what_is_drawn(estimators[i], batch.labels is not None)
-
-    for alike in _grouped(range(len(estimators)), what_is_drawn):
+    labelled = batch.labels is not None
+    kept = [statistics(one, labelled) for one in estimators]
+    # Those that want C_xx first: a recipe that is drawn for them is checked to fit into memory.
+    order = sorted(range(len(estimators)), key=lambda i: not kept[i][0])
+    for alike in grouped(order, lambda i: _what_is_drawn(estimators[i], labelled)):
         source = None
-        for members in _grouped(alike, lambda i: getattr(estimators[i], "gamma", None)):
-            kept = [statistics(estimators[i], batch.labels is not None) for i in members]
-            scatter, _, spread = (any(column) for column in zip(*kept, strict=True))
-            # One that wants C_xx if any does, so that it is checked to fit into memory.
-            lead = max((estimators[i] for i in members), key=lambda one: one.shrinkage != 1)
-            if source is not None and not isinstance(lead.gamma, str):
-                recipe, features = source.recipe, source.features(lead.gamma)
+        for members in grouped(alike, lambda i: [getattr(estimators[i], "gamma", 0)]):
+            lead = estimators[members[0]]
+            recipe = source.recipe if source is not None else draw_recipe(lead, batch)
+            if recipe.phi is None:
+                raise ValueError(
+                    "approximation='exact' keeps rows and no moments that folds could share; "
+                    "use approximation='nystroem' with as many features as rows: it is exact too."
+                )
+            if source is None and hasattr(recipe.phi, "angles"):
+                source = _Angles.of(recipe, batch.rows)
+            if source is not None:
+                features = source.features(_gamma(lead, batch))
             else:
-                recipe = draw_recipe(lead, batch)
-                if recipe.phi is None:
-                    raise ValueError(
-                        "approximation='exact' keeps rows and no moments that folds could share; "
-                        "use approximation='nystroem' with as many features as rows: it is exact "
-                        "too."
-                    )
-                if hasattr(recipe.phi, "angles"):
-                    source = source or _Angles.of(recipe, batch.rows)
-                    assert recipe.kernel is not None
-                    features = source.features(recipe.kernel.gamma)
-                else:
-                    features = blockwise(recipe.features, batch.rows)
+                features = blockwise(recipe.features, batch.rows)
+            scatter, _, spread = (any(kept[i][j] for i in members) for j in range(3))
             plain = replace(
                 recipe,
                 phi=Identity(features.shape[1]),
@@ -148,6 +171,15 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
                 spread=spread,
             )
             yield _Pass(members, plain, features)
+
+
+def _gamma(estimator: Any, batch: Batch) -> float:
+    """The number that a rule gives for these rows."""
+    if not isinstance(estimator.gamma, str):
+        return float(estimator.gamma)
+    kernel, _ = settle_kernel(estimator, batch, check_seed(estimator.random_state))
+    assert kernel is not None
+    return float(kernel.gamma)
 
 
 @dataclass(frozen=True)
@@ -178,14 +210,18 @@ def blockwise(function: Callable[[Any], Any], rows: Any) -> Any:
 
 def passes_of(estimators: Sequence[Any]) -> list[int]:
     """(m,) which of the passes over labelled rows serves each."""
-    keys = [
-        joblib.hash([_what_is_drawn(one, True), getattr(one, "gamma", 0)]) for one in estimators
-    ]
-    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    return [number[key] for key in keys]
+    number = [0] * len(estimators)
+    groups = grouped(
+        range(len(estimators)),
+        lambda i: [*_what_is_drawn(estimators[i], True), getattr(estimators[i], "gamma", 0)],
+    )
+    for n, group in enumerate(groups):
+        for i in group:
+            number[i] = n
+    return number
 
 
-def _what_is_drawn(estimator: Any, labelled: bool) -> Any:
+def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
     """All that the moments depend on, gamma apart."""
     _, sketch, _ = statistics(estimator, labelled)
     names = ["label_kernel", "label_gamma", "random_state", "batch_size"]
@@ -212,13 +248,13 @@ class _Variant:
 
 
 def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
-    def what_is_solved(i: int) -> Any:
+    def what_is_solved(i: int) -> list[Any]:
         parameters = dict(vars(estimators[i]))  # all that an estimator has before it is fitted
         if estimators[i]._spectral:
             parameters.pop("n_components")  # the first of many components are those of few
-        return type(estimators[i]).__name__, parameters
+        return [type(estimators[i]).__name__, *parameters.values()]
 
-    for members in _grouped(one.members, what_is_solved):
+    for members in grouped(one.members, what_is_solved):
         sizes = [estimators[i].n_components for i in members]
         lead = estimators[members[int(np.argmax(sizes))]]
         parameters = dict(vars(lead))
@@ -234,9 +270,19 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
         yield _Variant(recipe, members, sizes)
 
 
-def _grouped(items: Iterable[Item], key: Callable[[Item], Any]) -> list[list[Item]]:
+def grouped(items: Iterable[Item], key: Callable[[Item], list[Any]]) -> list[list[Item]]:
     """Items with equal keys together, in the order of the first of them."""
-    groups: dict[str, list[Item]] = {}
+    groups: dict[tuple[Any, ...], list[Item]] = {}
     for item in items:
-        groups.setdefault(joblib.hash(key(item)), []).append(item)
+        groups.setdefault(tuple(map(_identity, key(item))), []).append(item)
     return list(groups.values())
+
+
+def _identity(value: Any) -> Any:
+    """Equal for equal values; what cannot be pickled, as lambdas cannot, equals itself only."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    try:
+        return joblib.hash(value)
+    except (PicklingError, TypeError):
+        return id(value)

@@ -5,45 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 
-from . import _parameters
 from ._jit import get_ready
-from ._validation import check_number, check_seed
+from ._validation import check_number, check_seed, refuse_non_finite
 from .batch import Batch, read_batch
+from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_varies
 from .folds import Judge, cross_validate, passes_of
-from .methods import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
+from .methods import SupervisedPCA
 from .moments import Array
-from .projection import Projection
-from .recipe import settle_kernel
-from .task import Task
+from .task import Task, basis
 
 __all__ = ["Selection", "select"]
 
-# What is tried where the user names nothing; widths are multiples of gamma="scale".
-WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
-SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
-TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
-LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
-MOST_COMPONENTS = 32
-WIDEST = 2048  # columns whose covariance is still cheap
 # Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The
 # better half goes on, but no more of it than so many passes over the rows can serve.
 FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
 FEWEST_FEATURES = 256
-JUDGED_ROWS = 4000
+JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
 SHOWN = 10
+LARGEST = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +42,13 @@ class Selection:
     metric: str
     table: list[dict[str, Any]]  # a row for every candidate, the best first
     reason: str
+
+    def __repr__(self) -> str:
+        best = _described(self.table[0], list(self.params))
+        return (
+            f"Selection of {best}, the best of {len(self.table)}: {self.metric} "
+            f"{self.score:.4f} ± {self.error:.4f}"
+        )
 
     def __str__(self) -> str:
         names = list(self.table[0])
@@ -111,7 +103,8 @@ def select(
     scoring : {"knn", "hsic"}, default="knn"
         "knn" predicts held-out labels from the nearest rows: accuracy for classes, R^2 for
         numbers, micro-F1 for multilabel indicators. "hsic" is the dependence of the held-out
-        embedding, whitened, on its labels: tr(P H L H) / tr(H L H), from 0 to 1.
+        embedding, whitened, on its labels, tr(P H L H) / tr(H L H), set off against chance as an
+        adjusted R^2 is: 1 at best, 0 on average for labels that say nothing.
     n_neighbors : int, default=None
         Of "knn". None is 1, and 5 for numbers.
     max_rows : int, default=8000
@@ -127,7 +120,18 @@ def select(
 
     See Also
     --------
+    labelens.cross_embed : every row placed by a model that has not seen its label.
     labelens.permutation_report : whether there was anything to find at all.
+
+    Notes
+    -----
+    The score of the best of many is a little too good, the more so the more candidates and the
+    fewer rows there are. To know what it is worth, keep some rows from `select` and score the
+    estimator on them; `cross_embed` and `permutation_report` judge the chosen parameters anew, but
+    by rows that have helped to choose them.
+
+    No label of a held-out row is used to embed it. `gamma` rules, landmarks and the scaling of
+    kernel methods come from all the rows that are compared, and need no labels.
 
     Examples
     --------
@@ -154,13 +158,17 @@ def select(
         check_number(n_neighbors, "n_neighbors", 1, integer=True)
     if scoring not in ("knn", "hsic"):
         raise ValueError(f"scoring must be 'knn' or 'hsic', got {scoring!r}.")
-    templates, seed = _templates(estimators), check_seed(random_state)
-    lead = templates[0] if templates else SupervisedPCA()
-    task, batch = Task.of(lead, X, y), read_batch(clone(lead), X, y, None, True, True)
+    templates, seed = read_templates(estimators), check_seed(random_state)
+    lead = clone(templates[0] if templates else SupervisedPCA())
+    task, batch = Task.of(lead, X, y), read_batch(lead, X, y, None, True, True)
+    _refuse_values(batch.rows, getattr(lead, "feature_names_in_", None))
+    task = task.only(batch.numbers)  # a class of weight zero is as if it were not there
+    if (n := min(task.n, max_rows)) < 2 * cv:
+        more = " or a larger max_rows" if n < task.n else ""
+        raise ValueError(f"{n} rows are too few for cv={cv} folds; pass a smaller cv{more}.")
     get_ready(batch.rows.size)
-    if task.n < 2 * cv:
-        raise ValueError(f"{task.n} rows are too few for cv={cv} folds; pass a smaller cv.")
-    candidates = _candidates(templates, task, batch, n_components, grid, seed)
+    candidates = make_candidates(templates, task, batch, n_components, grid, seed)
+    _refuse_other_rows(candidates, lead)
     judging = _Judging(scoring, n_neighbors, seed)
     outcomes = _compared(candidates, task, batch, max_rows, cv, judging)
     # Those that went further first, the better of them first.
@@ -169,7 +177,7 @@ def select(
         range(len(candidates)),
         key=lambda i: (len(outcomes[i].scores) < cv, outcomes[i].rows < final, -outcomes[i].score),
     )
-    names = _what_varies(candidates)
+    names = what_varies(candidates)
     table: list[dict[str, Any]] = [
         {
             "method": type(candidates[i]).__name__,
@@ -194,129 +202,26 @@ def select(
     )
 
 
-# Candidates ------------------------------------------------------------------------------------
-
-
-def _candidates(
-    templates: list[Any], task: Task, batch: Batch, n_components: Any, grid: Any, seed: int
-) -> list[Any]:
-    """Every template with every combination of values for the parameters that it has."""
-    grid = dict(grid or {})
-    if n_components is not None:
-        grid["n_components"] = n_components
-    if not templates:
-        grid = {"gamma": None, "shrinkage": None, "scale": None} | grid
-        grid.setdefault(
-            "n_components", min(_directions(task), batch.rows.shape[1], MOST_COMPONENTS)
-        )
-        templates = _defaults(task, batch, max(_as_list(grid["n_components"])), grid)
-    known = set().union(*(one.get_params(deep=False) for one in templates))
-    if unknown := sorted(set(grid) - known):
+def _refuse_values(rows: Any, names: Any) -> None:
+    """What the sums of some candidate could not take."""
+    refuse_non_finite(rows, names)
+    if max(float(rows.max()), -float(rows.min())) > LARGEST:
         raise ValueError(
-            f"grid names {', '.join(map(repr, unknown))}, which none of the estimators has; they "
-            f"have {', '.join(sorted(known))}."
+            "X holds numbers whose squares overflow float64, which no kernel and no covariance "
+            "can take. Scale X down first."
         )
-    return [made for one in templates for made in _varied(one, grid, batch, seed)]
 
 
-def _defaults(task: Task, batch: Batch, k: int, grid: dict[str, Any]) -> list[Any]:
-    """Linear and kernel methods, spectral and direct."""
-    most, d = _directions(task), batch.rows.shape[1]
-    if k > most:
-        grid.setdefault("target_weight", list(TARGET_WEIGHTS))
-    landmarks = min(task.n, int(np.clip(task.n // ROWS_A_LANDMARK, *LANDMARKS)))
-    features: dict[str, Any] = dict(approximation="nystroem", n_random_features=landmarks)
-    labels: dict[str, Any] = {"label_kernel": "rbf"} if task.kind == "numbers" else {}
-    templates = [SupervisedPCA(**labels), KernelSupervisedPCA(**labels, **features)]
-    if min(_as_list(grid["n_components"])) < most:
-        # With a component for every direction of the labels both solvers span the same space.
-        single = task.kind == "classes" and task.labels.ndim == 1
-        labels["label_map"] = "spread" if single else "orthogonal"
-        templates += [
-            SupervisedRandomProjection(**labels),
-            KernelSupervisedRandomProjection(**labels, **features),
-        ]
-    return [one for one in templates if one._kernelised or k <= d]
-
-
-def _directions(task: Task) -> int:
-    """Dimensions that labels can tell apart; two of numbers, whose kernel has no end of them."""
-    if task.kind == "numbers":
-        return 2
-    if task.kind == "multilabel":
-        return int(task.labels.shape[1])
-    columns = task.labels[:, None] if task.labels.ndim == 1 else task.labels
-    return max(1, sum(len(set(column.tolist())) - 1 for column in columns.T))
-
-
-def _varied(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) -> list[Any]:
-    parameters = template.get_params(deep=False)
-    if parameters["random_state"] is None:
-        parameters["random_state"] = seed
-    lists = {
-        name: _default_values(name, template, batch) if values is None else _as_list(values)
-        for name, values in grid.items()
-        if name in parameters
-    }
-    scales: dict[Any, float] = {}  # gamma="scale", for rows scaled so or so
-    made = []
-    for values in product(*lists.values()):
-        chosen = parameters | dict(zip(lists, values, strict=True))
-        if "gamma" in lists and grid["gamma"] is None:
-            if chosen["scale"] not in scales:
-                rule = type(template)(**chosen | {"gamma": "scale"})
-                kernel, _ = settle_kernel(rule, batch, seed)
-                scales[chosen["scale"]] = 1.0 if kernel is None else kernel.gamma
-            chosen["gamma"] *= scales[chosen["scale"]]
-        one = type(template)(**chosen)
-        _parameters.check(one)
-        for name in ("gamma", "n_components"):
-            if isinstance(value := getattr(one, name, None), str) and value == "auto":
-                raise ValueError(f"{name}='auto' is chosen by fit; select compares numbers.")
-        made.append(one)
-    return made
-
-
-def _default_values(name: str, template: Any, batch: Batch) -> list[Any]:
-    match name:
-        case "gamma":
-            return list(WIDTHS)
-        case "shrinkage":
-            wide = not template._kernelised and batch.rows.shape[1] > WIDEST
-            return list(SHRINKAGES[:1] if wide else SHRINKAGES)
-        case "scale":
-            return [None] if sparse.issparse(batch.rows) else [None, "standard"]
-    raise ValueError(f"grid[{name!r}] is None, and there is no default list for it; name values.")
-
-
-def _templates(estimators: Any) -> list[Any]:
-    if estimators is None:
-        return []
-    templates = _as_list(estimators)
-    for one in templates:
-        if not isinstance(one, Projection):
-            raise TypeError(
-                f"estimators must be methods of labelens, such as SupervisedPCA(), got {one!r}."
-            )
-    if any(one.class_weight != templates[0].class_weight for one in templates):
-        raise ValueError("The estimators must have the same class_weight to be compared.")
-    return templates
-
-
-def _as_list(values: Any) -> list[Any]:
-    one = isinstance(values, (str, Projection)) or not hasattr(values, "__iter__")
-    return [values] if one else list(values)
-
-
-def _what_varies(candidates: list[Any]) -> list[str]:
-    """Parameters in which candidates of one method differ."""
-    names: dict[str, None] = {}
-    for method in {type(one) for one in candidates}:
-        some = [vars(one) for one in candidates if type(one) is method]
-        for name in some[0]:
-            if len({repr(one[name]) for one in some}) > 1:
-                names[name] = None
-    return list(names)
+def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
+    for name in ("class_weight", "missing_label"):
+        wanted = getattr(lead, name)
+        for one in candidates:
+            if (value := getattr(one, name)) is not wanted and value != wanted:
+                raise ValueError(
+                    f"{name} is {wanted!r} and {value!r}, and candidates are compared by the same "
+                    "rows with the same weights; pass estimators that have the same, and no grid "
+                    "of it."
+                )
 
 
 # Comparing -------------------------------------------------------------------------------------
@@ -328,8 +233,9 @@ def _compared(
     """How each of the candidates did, in the last round that it took part in."""
     n = min(task.n, max_rows)
     rounds = [(n, cv)]
-    if len(candidates) > FEW:
-        rounds.insert(0, (min(n, max(HEAT_ROWS, n // HEAT)), min(HEAT_FOLDS, cv)))
+    heat = min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS
+    if len(candidates) > FEW and heat != rounds[0]:
+        rounds.insert(0, heat)
     draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
     outcomes: dict[int, _Outcome] = {}
     alive = list(range(len(candidates)))
@@ -366,15 +272,26 @@ def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
     Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
     C_xx is kept, which is s / (1 - s) of its trace over p.
     """
-    s, changed, most = estimator.shrinkage, {}, max(FEWEST_FEATURES, sampled // ROWS_A_LANDMARK)
-    features = 1.0
-    if estimator._kernelised and estimator.n_random_features > most:
-        changed["n_random_features"] = most
-        features = most / estimator.n_random_features
+    s, changed, features = estimator.shrinkage, {}, 1.0
+    if _draws_features(estimator):
+        # There are no more landmarks than rows.
+        nystroem = estimator.approximation == "nystroem"
+        wanted = min(estimator.n_random_features, n if nystroem else np.inf)
+        if (most := max(FEWEST_FEATURES, sampled // ROWS_A_LANDMARK)) < wanted:
+            changed["n_random_features"], features = most, most / wanted
     if not isinstance(s, str) and 0 < s < 1:
         ridge = s / (1 - s) * features * n / fitted
         changed["shrinkage"] = ridge / (1 + ridge)
     return type(estimator)(**vars(estimator) | changed)
+
+
+def _draws_features(estimator: Any) -> bool:
+    """Whether it has n_random_features: transformers and the linear kernel have their own."""
+    return (
+        estimator._kernelised
+        and isinstance(estimator.approximation, str)
+        and estimator.kernel != "linear"
+    )
 
 
 @dataclass(frozen=True)
@@ -388,7 +305,8 @@ class _Judging:
         fold = np.empty(task.n, dtype=np.intp)
         for number, (_, test) in enumerate(task.folds(folds, self.seed)):
             fold[test] = number
-        judged = task.sample(JUDGED_ROWS, np.random.default_rng(self.seed))
+        some = max(JUDGED_ROWS, JUDGED_A_FOLD * folds)
+        judged = task.sample(some, np.random.default_rng(self.seed))
         judge = self._judge(task.only(judged), fold[judged])
         return cross_validate(estimators, batch, fold, judged, judge)
 
@@ -397,7 +315,14 @@ class _Judging:
         if self.scoring == "hsic":
             held = [task.only(np.flatnonzero(fold == f)) for f in range(fold.max() + 1)]
             shares = [one.dependence(self.seed) for one in held]
-            return lambda Z, f: shares[f](Z[fold == f])
+
+            def beyond_chance(Z: Array, f: int) -> float:
+                Z = Z[fold == f]
+                # The mean share over all orders of the labels: P has r of n - 1 directions.
+                chance = basis(Z).shape[1] / (len(Z) - 1)
+                return (shares[f](Z) - chance) / (1 - chance) if chance < 1 else 0.0
+
+            return beyond_chance
 
         def score(Z: Array, f: int) -> float:
             known, asked = fold != f, fold == f
@@ -417,15 +342,12 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
         f"{_described(best, names)} has the best held-out {metric}, {best['score']:.4f} ± "
         f"{best['error']:.4f}, in {cv} folds of {rows}"
     )
-    others = [line for line in table if line["method"] != best["method"]]
-    rival = max(
-        (line for line in others or table[1:]),
-        key=lambda line: (line["rows"], line["score"]),
-        default=None,
-    )
-    if rival is None:
+    others = [line for line in table if line["method"] != best["method"]] or table[1:]
+    if not others:
         return text + "."
-    less = "" if rival["rows"] == best["rows"] else f" on {rival['rows']:,} rows"
+    rival, less = others[0], ""  # the table has the best first
+    if (rival["rows"], rival["folds"]) != (best["rows"], best["folds"]):
+        less = f" in {rival['folds']} folds of {rival['rows']:,} rows"
     return (
         f"{text}; {_described(rival, names)} has {rival['score']:.4f} ± {rival['error']:.4f}{less}."
     )

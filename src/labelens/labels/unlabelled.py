@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -35,6 +35,10 @@ class Unlabelled:
         key = seed.to_bytes(8, "little")
         digest = blake2b(order.astype("<i8").tobytes(), key=key, digest_size=8).digest()
         return cls(k, int.from_bytes(digest, "little"))
+
+    def after(self, rows: int) -> Unlabelled:
+        """The stream of rows that come after so many others."""
+        return replace(self, stream=(self.stream + rows * self.k) % 2**64)
 
     def vectors(self, start: int, stop: int, weight: NDArray[np.float64] | None) -> Any:
         """(stop - start, k): g_i / sqrt(w_i), N(0, 1/k), so that the moment weighs rows once."""
