@@ -146,11 +146,14 @@ def test_random_linear_methods(rows):
     assert_same_as_naive(estimators, X, y)
 
 
-@pytest.mark.parametrize("approximation", ["orthogonal", "fourier", "fastfood"])
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern"])
+@pytest.mark.parametrize(
+    ("kernel", "approximation"),
+    [
+        *product(["rbf", "laplacian", "matern"], ["orthogonal", "fourier"]),
+        *product(["rbf", "matern"], ["fastfood"]),
+    ],
+)
 def test_kernel_methods(rows, kernel, approximation):
-    if (kernel, approximation) == ("laplacian", "fastfood"):
-        pytest.skip("has no such features")
     X, y = rows
     common = dict(kernel=kernel, approximation=approximation, n_random_features=51)
     estimators = [
@@ -200,7 +203,7 @@ def test_nystroem_takes_landmarks_from_all_rows(rows, kernel):
     scikit-learn whitens by another root of the same matrix, which rotates the features, and no
     method can tell.
     """
-    X, y = rows
+    X, y = rows[0][:120], rows[1][:120]
     gammas = [0.5, 2.0] if kernel == "rbf" else [0.2, 0.5]  # where K is well conditioned
     common = dict(kernel=kernel, n_random_features=len(X), random_state=0)
 

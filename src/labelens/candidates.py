@@ -40,6 +40,7 @@ TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wante
 LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
+MOST_SPREAD = 128  # classes, every one of which is compared with every other
 LABELS_LOOKED_AT = 4000
 DEFAULT_LISTS = ("gamma", "shrinkage", "scale")
 
@@ -94,7 +95,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list
     for k in ks:
         check_number(k, "n_components", 1, integer=True)
     labels: dict[str, Any] = {"label_kernel": "rbf"} if task.kind == "numbers" else {}
-    apart = "spread" if task.kind == "classes" and task.labels.ndim == 1 else "orthogonal"
+    several = task.kind == "classes" and task.labels.ndim == 1 and most < MOST_SPREAD
+    apart = "spread" if several else "orthogonal"
     landmarks = min(int(np.clip(task.n // ROWS_A_LANDMARK, *LANDMARKS)), task.n)
     features: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
     made = []
