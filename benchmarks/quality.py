@@ -134,7 +134,8 @@ def compare(split: Split, k: int) -> Iterator[Result]:
             ((model, y),) = [(m, y) for n, m, y in peers(split, k) if n == name]
             model, seconds, note = fitted(name, model, X, y)
             told = ", ".join(part for part in (view, note) if part)
-            own = score(split, model.transform(X), model.transform(X_test))
+            Z = model.embedding_ if name == "UMAP" else model.transform(X)
+            own = score(split, Z, model.transform(X_test))
             found.append(Result(split.name, k, name, own, seconds, told))
         yield max(found, key=lambda one: one.score)
 
@@ -234,11 +235,13 @@ def main() -> None:
     draw = np.random.default_rng(0)
     umap.UMAP().fit(draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000))
     select(draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000), random_state=0)
-    results = [one for name in options.only or DATA for one in run(name, options.data)]
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "quality.json").write_text(
-        json.dumps([asdict(one) for one in results], indent=1)
-    )
+    record = options.out / "quality.json"
+    results = [Result(**one) for one in json.loads(record.read_text())] if record.exists() else []
+    for name in options.only or DATA:  # what is there of other data sets stays
+        found = run(name, options.data)
+        results = [one for one in results if one.data != found[0].data] + found
+        record.write_text(json.dumps([asdict(one) for one in results], indent=1))
     (options.out / "quality.md").write_text(table(results) + "\n")
     print(table(results))
     if not options.only or "mnist" in options.only:
