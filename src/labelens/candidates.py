@@ -37,7 +37,9 @@ METHODS = (
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
-LANDMARKS, ROWS_A_LANDMARK = (1024, 4096), 4
+# Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
+# steps allows, which takes the rows times their square.
+LANDMARKS, ROWS_A_LANDMARK, STEPS = (1024, 4096), 4, 6e11
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
 MOST_SPREAD = 128  # classes, every one of which is compared with every other
@@ -97,7 +99,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list
     labels: dict[str, Any] = {"label_kernel": "rbf"} if task.kind == "numbers" else {}
     several = task.kind == "classes" and task.labels.ndim == 1 and most < MOST_SPREAD
     apart = "spread" if several else "orthogonal"
-    landmarks = min(int(np.clip(task.n // ROWS_A_LANDMARK, *LANDMARKS)), task.n)
+    landmarks = min(task.n // ROWS_A_LANDMARK, int(np.sqrt(STEPS / task.n)))
+    landmarks = min(int(np.clip(landmarks, *LANDMARKS)), task.n)
     features: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
     made = []
     # With a component for every direction of the labels both solvers span the same space, and
