@@ -316,31 +316,30 @@ def test_a_sketch_of_the_covariance_has_a_vector_for_every_row(rows, method):
     share their vector, and their covariance would count as variance.
     """
     X, y = rows
-    t, s, k = 0.5, 0.1, 3
-    model = method(k, target_weight=t, shrinkage=s, random_state=0)
+    t, s, sizes = 0.5, 0.1, (3, 2)
+    models = [method(k, target_weight=t, shrinkage=s, random_state=0) for k in sizes]
     if method is KernelSupervisedRandomProjection:
-        model.set_params(gamma=0.1, n_random_features=30)
+        models = [one.set_params(gamma=0.1, n_random_features=30) for one in models]
     fold = fold_of(len(X))
-    shown = seen_by_judge([model], X, y, fold)
-    recipe = draw_recipe(model, read_batch(clone(model), X, y, None, True, True))
-    features = recipe.features(X)
+    shown = seen_by_judge(models, X, y, fold)
+    recipe = draw_recipe(models[0], read_batch(clone(models[0]), X, y, None, True, True))
+    features, one_hot = recipe.features(X), np.eye(4)[y]
     place = np.empty(len(X), dtype=int)
     place[np.argsort(fold, kind="stable")] = np.arange(len(X))
-    stream = Unlabelled.for_rows(X[:BLOCK_ROWS], k, check_seed(0))
-    vectors = stream.vectors(0, len(X), None)[place]
-    one_hot = np.eye(4)[y]
-    for f in range(FOLDS):
+    for (i, k), f in product(enumerate(sizes), range(FOLDS)):
+        stream = Unlabelled.for_rows(X[:BLOCK_ROWS], k, check_seed(0))
+        vectors = stream.vectors(0, len(X), None)[place]
         train = fold != f
-        mean = features[train].mean(axis=0)
-        rows_, labels = features[train] - mean, one_hot[train] - one_hot[train].mean(axis=0)
-        cross, covariance = rows_.T @ labels / len(rows_), rows_.T @ rows_ / len(rows_)
-        sketch = rows_.T @ vectors[train] / np.sqrt(len(rows_))
+        mean, n = features[train].mean(axis=0), train.sum()
+        centred, labels = features[train] - mean, one_hot[train] - one_hot[train].mean(axis=0)
+        cross, covariance = centred.T @ labels / n, centred.T @ centred / n
+        sketch = centred.T @ vectors[train] / np.sqrt(n)
         supervised = cross @ recipe.psi.mixing((0, 1, 2, 3), 4, k) / np.linalg.norm(cross)
         directions = np.sqrt(t) * supervised + np.sqrt(1 - t) * sketch / np.sqrt(covariance.trace())
         p = len(covariance)
         ridge = (1 - s) * covariance * p / covariance.trace() + s * np.eye(p)
         U = np.linalg.solve(ridge, directions)
-        np.testing.assert_allclose(shown[0, f], (features - mean) @ U, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(shown[i, f], (features - mean) @ U, rtol=0, atol=1e-9)
 
 
 def test_rows_that_are_not_judged_are_fitted_all_the_same(rows):
@@ -517,6 +516,22 @@ def test_linear_methods_read_the_rows_once(rows, counted):
     assert counted["summarize"] == len(X)
 
 
+def test_a_covariance_is_made_only_where_one_is_wanted(rows, monkeypatch):
+    wanted = []
+
+    def asked(recipe, batch, right):
+        wanted.append(recipe.scatter)
+        return summarize(recipe, batch, right)
+
+    monkeypatch.setattr(folds, "summarize", asked)
+    plain = [KernelSupervisedPCA(2, gamma=g, random_state=0) for g in (0.1, 1)]
+    seen_by_judge(plain, *rows, fold_of(200))
+    assert wanted == [False] * (2 * FOLDS)
+    wanted.clear()
+    seen_by_judge([*plain, clone(plain[1]).set_params(shrinkage=0.1)], *rows, fold_of(200))
+    assert sorted(wanted) == [False] * FOLDS + [True] * FOLDS
+
+
 def test_passes_are_counted_as_they_are_made(rows, counted):
     X, y = rows
     own = FunctionTransformer(lambda some: some)
@@ -530,13 +545,14 @@ def test_passes_are_counted_as_they_are_made(rows, counted):
         KernelSupervisedPCA(2, n_random_features=20, random_state=0),
         KernelSupervisedPCA(2, n_random_features=20, random_state=0, shrinkage=0.1),
         KernelSupervisedPCA(2, n_random_features=20, random_state=1),
+        KernelSupervisedPCA(2, n_random_features=21, random_state=0),
         KernelSupervisedPCA(2, n_random_features=20, random_state=0, gamma=1),
         KernelSupervisedPCA(2, n_random_features=20, random_state=0, gamma=1.0),
         KernelSupervisedPCA(2, approximation=own, random_state=0),
         KernelSupervisedPCA(2, approximation=own, random_state=0, shrinkage=0.1),
     ]
     passes = passes_of(estimators)
-    assert passes == [0, 0, 0, 1, 2, 3, 4, 4, 5, 6, 6, 7, 7]
+    assert passes == [0, 0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 8]
     seen_by_judge(estimators, X, y, fold_of(len(X)))
     assert counted["summarize"] == len(X) * len(set(passes))
 

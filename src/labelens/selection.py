@@ -52,7 +52,7 @@ class Selection:
 
     def __str__(self) -> str:
         names = list(self.table[0])
-        lines = [names, *([_shown(line[name]) for name in names] for line in self.table[:SHOWN])]
+        lines = [names, *([_cell(line, name) for name in names] for line in self.table[:SHOWN])]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         if len(self.table) > SHOWN:
@@ -116,7 +116,8 @@ def select(
     -------
     Selection
         With `estimator`, fitted on all rows, `params`, `score` and its standard `error`, the
-        `table` of all candidates as dicts, and the `reason` in a sentence.
+        `table` of all candidates as dicts, and the `reason` in a sentence. Fitting the best warns
+        as `fit` does where components carry no information.
 
     See Also
     --------
@@ -356,6 +357,10 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
 def _described(line: Mapping[str, Any], names: list[str]) -> str:
     values = [f"{name}={_shown(line[name])}" for name in names if line[name] is not None]
     return line["method"] + (f" with {', '.join(values)}" if values else "")
+
+
+def _cell(line: Mapping[str, Any], name: str) -> str:
+    return f"{line[name]:.4f}" if name in ("score", "error") else _shown(line[name])
 
 
 def _shown(value: Any) -> str:
