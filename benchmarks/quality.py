@@ -167,7 +167,7 @@ def run(name: str, folder: Path | None) -> list[Result]:
         first["seconds"] = float(np.median([one.seconds for one in same]))
         means.append(Result(**first))
         print(
-            f"{first['data']:12}{first['method']:18}{first['score']:.4f}"
+            f"{first['data']:14}{first['method']:18}{first['score']:.4f}"
             f"{first['seconds']:9.2f} s  {first['note']}",
             flush=True,
         )
