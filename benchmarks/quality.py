@@ -217,11 +217,21 @@ def table(results: list[Result]) -> str:
                 continue
             text = f"{one.score:.3f}"
             cells.append(
-                f"{'**' + text + '**' if one.score == best else text} ({one.seconds:.2g} s)"
+                f"{'**' + text + '**' if one.score == best else text} ({_short(one.seconds)} s)"
             )
         k = next(iter(here.values())).k
         lines.append(f"| {name}, {k} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _short(seconds: float) -> str:
+    return (
+        f"{seconds:.0f}"
+        if seconds >= 10
+        else f"{max(seconds, 0.001):.1g}"
+        if seconds < 1
+        else f"{seconds:.1f}"
+    )
 
 
 def main() -> None:
