@@ -24,6 +24,7 @@ from labelens import (
 )
 from labelens.candidates import METHODS, SHRINKAGES, WIDTHS, what_varies
 from labelens.datasets import make_xor
+from labelens.folds import passes_of
 from labelens.selection import _lean
 from labelens.task import Task
 
@@ -264,6 +265,7 @@ def test_heats_have_fewer_rows_and_the_better_half_goes_on(watched, monkeypatch)
     assert (batch.rows.shape[0], whole.rows.shape[0]) == (200, 600)
     assert (fold.max(), folds.max()) == (1, 4)
     assert len(some) <= len(everyone) / 2
+    assert len(set(passes_of(everyone))) > len(set(passes_of(some))) == selection.MOST_PASSES
     assert len(chosen.table) == len(everyone)
     assert sum(line["rows"] == 600 for line in chosen.table) == len(some)
     # Of those that stayed behind none was better than the best that went on.
@@ -503,13 +505,15 @@ def test_classes_with_a_single_row(data):
     assert quietly(X, y).score > 0.6
 
 
-def test_five_hundred_classes(rng):
+def test_five_hundred_classes(rng, watched):
     centres = rng.normal(size=(500, 5)) * 10
     y = np.arange(1500) % 500
     names = np.array([f"c{i}" for i in range(500)])[y]
     grid = {"gamma": [0.01], "scale": [None], "shrinkage": [1, 0.1]}
     chosen = quietly(centres[y] + rng.normal(size=(1500, 5)) * 0.2, names, grid=grid)
     assert chosen.score > 0.8
+    # To push so many apart would take longer than all the rest.
+    assert {one.label_map for one in watched[0][0] if not one._spectral} == {"orthogonal"}
 
 
 def test_constant_columns_do_no_harm(data):
@@ -652,8 +656,9 @@ def test_a_default_grid_may_vary_what_any_method_has(data):
                 quietly(*data, method(2), grid={name: [2 if name == "n_components" else value]})
 
 
-def test_direct_methods_are_tried_where_dimensions_are_few(data):
+def test_direct_methods_are_tried_where_dimensions_are_few(data, watched):
     chosen = quietly(*data, n_components=1)
+    assert {one.label_map for one in watched[0][0] if not one._spectral} == {"spread"}
     assert {line["method"] for line in chosen.table} == {
         *KERNEL_METHODS, "SupervisedPCA", "SupervisedRandomProjection"
     }  # fmt: skip
