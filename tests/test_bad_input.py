@@ -133,7 +133,7 @@ def test_later_batches_must_look_like_the_first(model):
         (dict(gamma=-1.0), ValueError, "gamma"),
         (dict(gamma=np.nan), ValueError, "gamma"),
         (dict(gamma=None), TypeError, "gamma"),
-        (dict(gamma="wide"), ValueError, "'scale' or 'median'"),
+        (dict(gamma="wide"), ValueError, "'scale', 'median' or 'auto'"),
         (dict(kernel="sigmoid"), ValueError, "'rbf', 'laplacian', 'matern'"),
         (dict(kernel="matern", kernel_params={"nu": 1}), ValueError, "0.5, 1.5 or 2.5"),
         (dict(kernel_params={"degree": 2}), ValueError, "'rbf' kernel may hold nothing"),
