@@ -39,7 +39,7 @@ SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
 # Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
 # steps allows, which takes the rows times their square.
-LANDMARKS, ROWS_A_LANDMARK, STEPS = (1024, 4096), 4, 3e11
+LANDMARKS, ROWS_A_LANDMARK, STEPS = (1024, 4096), 4, 4.5e11
 MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
 MOST_SPREAD = 128  # classes, every one of which is compared with every other
