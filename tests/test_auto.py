@@ -89,6 +89,13 @@ def test_unlabelled_rows_and_weights_take_part_in_neither():
     assert 1 <= model.n_components_ <= 3
 
 
+def test_several_columns_of_classes_have_their_directions_together():
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 4, (600, 2))
+    X = np.hstack([np.eye(4)[y[:, 0]], np.eye(4)[y[:, 1]]]) + 0.3 * draw.normal(size=(600, 8))
+    assert SupervisedPCA("auto", random_state=0).fit(X, y).n_components_ == 6
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern"])
 @pytest.mark.parametrize("approximation", ["orthogonal", "nystroem", "exact"])
 def test_width_that_shows_a_spiral(kernel, approximation):

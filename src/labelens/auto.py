@@ -47,7 +47,7 @@ def settle(estimator: Any, batch: Batch) -> Any:
     labelled = batch.take(np.flatnonzero(batch.labelled))
     with one_blas_thread():
         if "n_components" in auto:
-            parameters["n_components"] = _most_components(labelled)
+            parameters["n_components"] = MOST_COMPONENTS  # those that labels lack are zero
         if "gamma" in auto:
             parameters["gamma"] = _best_width(type(estimator), parameters, labelled)
         if "n_components" in auto:
@@ -58,15 +58,6 @@ def settle(estimator: Any, batch: Batch) -> Any:
 def _is_auto(estimator: Any, name: str) -> bool:
     value = getattr(estimator, name, None)
     return isinstance(value, str) and value == "auto"
-
-
-def _most_components(batch: Batch) -> int:
-    """Directions that the labels can have."""
-    labels = batch.labels
-    if labels.ndim == 1 or labels.dtype.kind not in "biuf":
-        columns = labels[:, None] if labels.ndim == 1 else labels
-        return min(MOST_COMPONENTS, sum(max(1, len(set(c.tolist())) - 1) for c in columns.T))
-    return min(MOST_COMPONENTS, int(labels.shape[1]))
 
 
 def _lean(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -87,9 +78,7 @@ def _best_width(method: Any, parameters: dict[str, Any], batch: Batch) -> float:
     task = Task.of(scale, batch.rows, batch.labels)
     some = task.sample(WIDTH_ROWS, np.random.default_rng(parameters["random_state"]))
     task, batch = task.only(some), batch.take(some)
-    fold = np.empty(task.n, dtype=np.intp)
-    for number, (_, test) in enumerate(task.folds(min(FOLDS, task.n), parameters["random_state"])):
-        fold[test] = number
+    fold = task.fold_numbers(min(FOLDS, task.n), parameters["random_state"])
     held_out = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
     shares = [task.only(rows).dependence(parameters["random_state"]) for rows in held_out]
     gammas = kernel.gamma * WIDTHS

@@ -303,9 +303,7 @@ class _Judging:
 
     def __call__(self, estimators: list[Any], task: Task, batch: Batch, folds: int) -> Array:
         """(m, folds)"""
-        fold = np.empty(task.n, dtype=np.intp)
-        for number, (_, test) in enumerate(task.folds(folds, self.seed)):
-            fold[test] = number
+        fold = task.fold_numbers(folds, self.seed)
         some = max(JUDGED_ROWS, JUDGED_A_FOLD * folds)
         judged = task.sample(some, np.random.default_rng(self.seed))
         judge = self._judge(task.only(judged), fold[judged])

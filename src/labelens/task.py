@@ -97,6 +97,13 @@ class Task:
             )
         return folds
 
+    def fold_numbers(self, cv: Any, seed: int) -> Rows:
+        """(n,) the fold in which each row is held out."""
+        numbers = np.empty(self.n, dtype=np.intp)
+        for number, (_, test) in enumerate(self.folds(cv, seed)):
+            numbers[test] = number
+        return numbers
+
     # What an embedding is worth ------------------------------------------------------------------
 
     @property
