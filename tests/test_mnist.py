@@ -35,7 +35,6 @@ def test_kernel_supervised_pca(mnist):
 
 @pytest.mark.parametrize(("k", "goal"), [(2, 0.76), (3, 0.886)])
 def test_class_vectors_well_apart(mnist, k, goal):
-    """Random vectors reach 0.67 and 0.86 here (one seed)."""
     model = KernelSupervisedRandomProjection(
         k,
         label_map="spread",
