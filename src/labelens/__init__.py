@@ -12,6 +12,7 @@ from .methods import (
 from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
 from .persist import load, save
 from .selection import Selection, select
+from .streaming import fit, transform
 from .trust import (
     ApproximationReport,
     CrossEmbedding,
@@ -38,6 +39,7 @@ __all__ = [
     "Wheel",
     "approximation_report",
     "cross_embed",
+    "fit",
     "hsic",
     "hsic_test",
     "knn_score",
@@ -47,6 +49,7 @@ __all__ = [
     "select",
     "stability_report",
     "subspace_distance",
+    "transform",
 ]
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _parameters
 from ._validation import check_rows, check_weight, refuse_non_finite
 from .labels import class_weights, column_orders, read_labels
-from .moments import Array
+from .moments import Array, Spread
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Batch:
     labels: Any  # (l,) or (l, m), of the l labelled rows; None without y
     numbers: NDArray[np.intp]  # (l,)  by which the user knows these rows
     orders: tuple[Any, ...]  # of the labels in every column of y; None where there is none
+    spread: Spread | None = None  # of rows that these were drawn from, where they are a sample
 
     @property
     def label_weight(self) -> Array | None:

@@ -130,14 +130,22 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         batch = read_batch(self, X, y, sample_weight, first, complete)
         get_ready(batch.rows.size)
         if first:
-            _parameters.check_some_labels(self, batch.labels)
-            settled = settle(self, batch)
-            with one_blas_thread():
-                self._recipe = draw_recipe(settled, batch)
-            if settled is not self:
-                self._recipe = replace(self._recipe, parameters=self.get_params(deep=False))
+            self._draw(batch)
         else:
             _parameters.check_unchanged(self, self._recipe.parameters)
+        self._add(batch, before)
+
+    def _draw(self, batch: Batch) -> None:
+        """Settle all that is settled by looking at data, and draw the maps."""
+        _parameters.check_some_labels(self, batch.labels)
+        settled = settle(self, batch)
+        with one_blas_thread():
+            self._recipe = draw_recipe(settled, batch)
+        if settled is not self:
+            self._recipe = replace(self._recipe, parameters=self.get_params(deep=False))
+
+    def _add(self, batch: Batch, before: Any) -> None:
+        """The moments of those before and of this batch."""
         psi = self._recipe.psi
         if (batch.labels is None) != (psi is None):
             raise ValueError(
@@ -204,7 +212,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             float32 if X is, else float64.
         """
         check_is_fitted(self, "moments_")
-        rows = check_rows(self, X, reset=False, finite=self._kernelised)
+        return self._embedded(self, X)
+
+    def _embedded(self, names: Any, X: Any) -> NDArray[Any]:
+        """The same; the columns of X are known to be right if `names` is None."""
+        rows = check_rows(names, X, reset=False, finite=self._kernelised)
         if self._kernelised:
             get_ready(rows.size)
         embedding = embed(self._recipe, self.moments_, self._solve(), rows)

@@ -155,8 +155,8 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
         kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
     rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
     scaling = None
-    if rule or (estimator.scale is not None and not scales_moments(estimator)):
-        spread = _spread(rows, batch.weight)
+    if needs_spread(estimator):
+        spread = spread_of(batch) if batch.spread is None else batch.spread
         if estimator.scale is not None:
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
@@ -254,14 +254,15 @@ def _add_class_sums(before: Moments | None, batch: Batch, right: Right) -> Momen
     assert right.classes is not None and right.codes is not None
     rows, weight, which = batch.rows, batch.weight, np.flatnonzero(batch.labelled)
     with np.errstate(over="ignore", invalid="ignore"):
-        if before is None:
+        seen = 0 if before is None else before.n_samples
+        if before is None or before.cross is None:  # the first labels
             sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)
-            return Moments(rows.shape[0], right.classes, sums)
+            return Moments(seen + rows.shape[0], right.classes, sums)
         assert before.classes is not None and isinstance(before.cross, ClassSums)
         classes, position = union_of_classes(before.classes, right.classes)
         known = before.cross.numbered(np.arange(len(before.classes)), len(classes))
         sums = known.add(rows, position[right.codes], weight, which)
-        return Moments(before.n_samples + rows.shape[0], classes, sums)
+        return Moments(seen + rows.shape[0], classes, sums)
 
 
 def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | ClassSums:
@@ -276,18 +277,29 @@ def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | C
     return CrossMoment.of(features, right.features, weight)
 
 
-def _spread(rows: Any, weight: Array | None) -> Spread:
+def needs_spread(estimator: Any) -> bool:
+    """Whether ranges and variances of columns are wanted before anything can be drawn."""
+    rule = (
+        estimator._kernelised
+        and isinstance(estimator.approximation, str)
+        and isinstance(estimator.gamma, str)
+    )
+    return rule or (estimator.scale is not None and not scales_moments(estimator))
+
+
+def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
     """The first pass of kernel methods: ranges and variances of all columns."""
+    rows, weight = batch.rows, batch.weight
     block = block_rows(rows, None)
 
     def of(start: int) -> Spread:
         here = slice(start, start + block)
         return Spread.of(rows[here], None if weight is None else weight[here])
 
-    parts = in_order(of, range(0, rows.shape[0], block))
-    total = next(parts)
-    for part in parts:
-        total = total.merge(part)
+    total = before
+    for part in in_order(of, range(0, rows.shape[0], block)):
+        total = part if total is None else total.merge(part)
+    assert total is not None
     return total
 
 

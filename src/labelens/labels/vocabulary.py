@@ -128,15 +128,20 @@ def hashed_normals(labels: list[Any], k: int, seed: int) -> NDArray[np.float64]:
 
 
 def normals_at(counters: NDArray[Any]) -> NDArray[np.float64]:
-    """One standard normal number for each 64-bit counter (splitmix64, then the inverse CDF)."""
+    """One standard normal number for each 64-bit counter, by the inverse CDF."""
     from scipy.special import ndtri
 
+    # The upper 53 bits as a number strictly between 0 and 1.
+    bits = scrambled(counters) >> np.uint64(11)
+    return ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53)
+
+
+def scrambled(counters: NDArray[Any]) -> NDArray[np.uint64]:
+    """64 bits that look random for each 64-bit counter, no two alike (splitmix64)."""
     bits = counters + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    bits ^= bits >> np.uint64(31)
-    # The upper 53 bits as a number strictly between 0 and 1.
-    return ndtri(((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def _digest(label: Any, seed: int) -> int:

@@ -84,9 +84,10 @@ class ClassSums:
         sums = self.sums if reuse else self.sums.copy()
         for column in range(self.columns):
             here = np.ascontiguousarray(codes[:, column])
-            class_weight += np.bincount(
-                here, None if weight is None else weight[which], minlength=len(class_weight)
-            )
+            if weight is None:
+                class_weight += np.bincount(here, minlength=len(class_weight))
+            else:  # one by one, as if the rows before had been in the same batch
+                np.add.at(class_weight, here, weight[which])
             _add_class_sums(left, here, which, weight, self.origin, sums)
         return replace(self, class_weight=class_weight, sums=sums)
 

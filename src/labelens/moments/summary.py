@@ -44,7 +44,8 @@ class Moments:
         return all(part is None or np.isfinite(part).all() for part in parts)
 
     def merge(self, other: Moments, reuse: bool = False) -> Moments:
-        mine, theirs, classes = self.cross, other.cross, self.classes
+        mine, theirs = self.cross, other.cross
+        classes = other.classes if self.classes is None else self.classes
         if self.classes is not None and other.classes is not None:
             classes, position = union_of_classes(self.classes, other.classes)
             if isinstance(mine, ClassSums):

@@ -35,8 +35,9 @@ duplicate keys, gaps and sizes before it allocates, and the writer must be atomi
         solution            null if not solved yet; rank, shrinkage, cancels (null: infinite)
         arrays              name -> dtype, shape, order in memory
         arrays_sha256       of all their bytes
+        unfinished          only in the state of a fit that is under way, which `load` refuses
 """
 
-from .model import info, load, save
+from .model import info, load, load_state, save, save_state
 
-__all__ = ["info", "load", "save"]
+__all__ = ["info", "load", "load_state", "save", "save_state"]

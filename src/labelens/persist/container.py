@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._files import refuse_irregular, replaced
 from .strict import LIST, TEXT, fields, parse
 
 FORMAT = 1
@@ -62,7 +59,7 @@ def write(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
             f"The header of this model would be {len(head)} bytes, and {LARGEST_INDEX} are the "
             "most that is read back: its parameters or kinds of labels are too many."
         )
-    with _replaced(path) as file:
+    with replaced(path) as file:
         file.write(len(head).to_bytes(8, "little") + head)
         for name in order:
             file.write(_bytes(arrays[name]))
@@ -77,31 +74,6 @@ def _bytes(array: NDArray[Any]) -> Any:
     return np.ascontiguousarray(little).reshape(-1).view(np.uint8).data
 
 
-@contextmanager
-def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """A new file beside `path` that takes its place at the end, with its permissions."""
-    target = Path(os.path.realpath(path))  # through links, as for any other writer
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {target.parent} to save {target.name} in.")
-    mode = None
-    if target.exists():
-        _refuse_irregular(target)
-        mode = stat.S_IMODE(target.stat().st_mode)
-    # Named before it exists, so that an interrupt at any moment finds it.
-    temporary = target.parent / f".labelens-{secrets.token_hex(8)}.part"
-    try:
-        with open(temporary, "xb") as file:
-            if mode is not None:
-                temporary.chmod(mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 # Reading -----------------------------------------------------------------------------------------
 
 
@@ -110,7 +82,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
     Nothing is allocated before all sizes have been found to add up to that of the file.
     """
-    _refuse_irregular(path)
+    refuse_irregular(path)
     with open(path, "rb", opener=_without_waiting) as file:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
@@ -137,14 +109,6 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             "its arrays are damaged: they do not have the checksum they were saved with"
         )
     return header, arrays
-
-
-def _refuse_irregular(path: Path) -> None:
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{path} is a folder, not a model file.")
-    if not stat.S_ISREG(mode):
-        raise OSError(f"{path} is a pipe or a device, not a model file.")
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -128,6 +128,24 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise _refusal(os.fspath(path), "loaded", error) from None
 
 
+def save_state(estimator: Any, path: Path, note: dict[str, Any]) -> None:
+    """A fit that is under way, with a note on where it stands: for `load_state`, not for `load`."""
+    header, arrays = _packed(estimator, moments=True)
+    container.write(path, header | {"unfinished": note}, arrays)
+
+
+def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
+    """What `save_state` has written."""
+    try:
+        header, arrays = container.read(path)
+        note = header.pop("unfinished", None)
+        if type(note) is not dict:
+            raise ValueError("it is a model, not the state of a fit that is under way")
+        return _built(_checked(header, arrays), arrays), note
+    except ValueError as error:
+        raise _refusal(os.fspath(path), "continued from", error) from None
+
+
 def info(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file holds, in JSON's types, without building the model.
 

@@ -98,12 +98,12 @@ class _Watched(FileIO):
 
 
 def _text(pandas: Any, stream: Any, separators: str = ",;\t|") -> Frame:
-    """The separator is the one that parts the column names most, the comma if none does."""
+    """The separator is guessed; the comma if none parts the column names."""
     head, whole, _ = stream.peek(1 << 16).decode("utf-8-sig", "replace").partition("\n")
-    headings = {s: next(reader([head.rstrip("\r")], delimiter=s), []) for s in separators}
-    separator = max(headings, key=lambda s: len(headings[s]))
+    separator = separator_of(head, separators)
+    headings = _headings(head, separator)
     # A very long line may be cut off within its last name.
-    names = Counter(headings[separator] if whole else headings[separator][:-1])
+    names = Counter(headings if whole else headings[:-1])
     if twice := [name for name in names if name and names[name] > 1]:
         raise ValueError(f"it has two columns called {twice[0]!r}; rename one.")
     frame = pandas.read_csv(stream, sep=separator, low_memory=False)
@@ -117,6 +117,15 @@ def _text(pandas: Any, stream: Any, separators: str = ",;\t|") -> Frame:
             if (numbers.isna() == column.isna()).all():
                 frame[name] = numbers
     return frame
+
+
+def separator_of(head: str, separators: str) -> str:
+    """The one that parts the line of column names into most."""
+    return max(separators, key=lambda separator: len(_headings(head, separator)))
+
+
+def _headings(head: str, separator: str) -> list[str]:
+    return next(reader([head.rstrip("\r")], delimiter=separator), [])
 
 
 def _array(pandas: Any, stream: Any) -> Frame:

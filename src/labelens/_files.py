@@ -1,0 +1,56 @@
+"""Files that are there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A new file beside `path` that takes its place at the end, with its permissions."""
+    target = Path(os.path.realpath(path))  # through links, as for any other writer
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent} to save {target.name} in.")
+    mode = None
+    if target.exists():
+        refuse_irregular(target)
+        mode = stat.S_IMODE(target.stat().st_mode)
+    # Named before it exists, so that an interrupt at any moment finds it.
+    temporary = target.parent / f".labelens-{secrets.token_hex(8)}.part"
+    try:
+        with open(temporary, "xb") as file:
+            if mode is not None:
+                temporary.chmod(mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _keep_name(target.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """A name is in its folder, which is to survive a power cut as well."""
+    if os.name != "posix":
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def refuse_irregular(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{path} is a folder, not a model file.")
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path} is a pipe or a device, not a model file.")

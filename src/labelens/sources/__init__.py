@@ -1,0 +1,15 @@
+"""Where rows come from: one kind of source a file, each a stream of chunks in the order of rows.
+
+    arrays.py    arrays, sparse matrices, frames and .npz files, which are in memory
+    npy.py       .npy files, read into one buffer
+    columns.py   files of columns, read into one buffer: parquet, Arrow and CSV (formats.py)
+    batches.py   any iterable of (X, y)
+
+A source is cut into chunks of any number of rows, starting at any row; only the last chunk may be
+shorter. How the files or batches were cut does not show.
+"""
+
+from .base import Chunk, Source, some_rows
+from .opening import has_named_columns, open_source
+
+__all__ = ["Chunk", "Source", "has_named_columns", "open_source", "some_rows"]

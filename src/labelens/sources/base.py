@@ -1,0 +1,57 @@
+"""What all sources have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows; X is overwritten when the next chunk is asked for."""
+
+    X: Any  # (n, d); None where only labels were asked for
+    y: Any  # (n,), (n, m) or None
+
+    @property
+    def n_rows(self) -> int:
+        return (self.y if self.X is None else self.X).shape[0]
+
+
+class Source(ABC):
+    """Rows that can be read in chunks."""
+
+    called: str  # in messages
+    head: Any  # (0, d): no rows, in the dtype and the kind (dense, sparse) of all
+    names: list[str] | None = None  # of the columns, where X of a chunk does not know them
+    n_rows: int | None = None  # None: not known before the end
+    n_bytes: int = 0  # to read, as far as known
+    labelled: bool
+    once: bool = False  # whether it can be read only once
+
+    @property
+    def row_bytes(self) -> int:
+        return max(1, self.head.shape[1] * self.head.dtype.itemsize)
+
+    @abstractmethod
+    def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
+        """Chunks of `rows` rows from row `start` on; without features, labels alone are read."""
+
+    def identity(self) -> dict[str, Any] | None:
+        """What tells this source from others, and from itself once changed; None: nothing does."""
+        return None
+
+
+def dense_head(width: int, dtype: Any) -> Any:
+    return np.empty((0, width), dtype)
+
+
+def some_rows(values: Any, which: Any) -> Any:
+    """Rows of an array, a frame or a series, by a slice or by their numbers."""
+    if values is None:
+        return None
+    return values.iloc[which] if hasattr(values, "iloc") else values[which]

@@ -1,0 +1,247 @@
+"""Files of columns as rows: which columns, of what kind, and how they come to lie side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._optional import require
+from ..moments import BLOCK_ROWS
+from .base import Chunk, Source, dense_head
+from .npy import name_of, stamps
+
+# Bytes of a record batch: enough for the work on each column to pay, and to stay in a cache.
+BATCH_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of numbers, or of lists of as many numbers each."""
+
+    name: str
+    dtype: np.dtype[Any]
+    width: int | None  # None: one number a row, not a list
+
+    @property
+    def columns(self) -> int:
+        return 1 if self.width is None else self.width
+
+    @property
+    def names(self) -> list[str]:
+        if self.width is None:
+            return [self.name]
+        return [f"{self.name}[{i}]" for i in range(self.width)]
+
+
+class ColumnFiles(Source):
+    """Files with the same columns, one after the other."""
+
+    def __init__(
+        self, paths: list[Path], kind: Any, label: Any, features: Sequence[str] | None
+    ) -> None:
+        self.paths, self.called = paths, name_of(paths)
+        self._pa = require("pyarrow", extra="cli")
+        self._files = []
+        for path in paths:
+            with _in_words(path):
+                self._files.append(kind(path))
+        first = self._files[0]
+        self.labels = [] if label is None else [label] if isinstance(label, str) else list(label)
+        self.labelled = bool(self.labels)
+        there = first.schema.names
+        if features is None:
+            features = [name for name in there if name not in self.labels]
+        features = list(dict.fromkeys(_list_of(name, there) for name in features))
+        for name in (*self.labels, *features):
+            if name not in there:
+                raise ValueError(f"{first.path} has no column {name!r}; it has {_some(there)}.")
+        if hasattr(first, "real"):
+            for file in self._files:
+                file.real([name for name in features if name in file.schema.names])
+        self._refuse_others([*self.labels, *features])
+        self._features = [self._feature(name) for name in features]
+        if not self._features:
+            raise ValueError(f"{first.path} has no column to use as a feature.")
+        self.names = [name for feature in self._features for name in feature.names]
+        dtype = np.result_type(*(feature.dtype for feature in self._features))
+        dtype = np.dtype(np.float32) if dtype == np.float16 else dtype
+        self.head = dense_head(len(self.names), dtype)
+        counts = [file.n_rows for file in self._files]
+        self.n_rows = None if None in counts else sum(counts)
+        self.n_bytes = sum(path.stat().st_size for path in paths)
+        if self.n_rows is not None:
+            self.n_bytes = self.n_rows * self.row_bytes
+
+    def _refuse_others(self, names: list[str]) -> None:
+        """Files whose columns are not those of the first, before any is read."""
+        first = self._files[0]
+        for file in self._files[1:]:
+            for name in names:
+                if name not in file.schema.names:
+                    raise ValueError(f"{file.path} has no column {name!r}, and {first.path} has.")
+                mine, other = (f.schema.field(name).type for f in (first, file))
+                if mine != other:
+                    raise ValueError(
+                        f"The column {name!r} is {mine} in {first.path} and {other} in {file.path}."
+                    )
+
+    def _feature(self, name: str) -> Feature:
+        types, kind = self._pa.types, self._files[0].schema.field(name).type
+        width = None
+        if types.is_fixed_size_list(kind):
+            width, kind = kind.list_size, kind.value_type
+        elif types.is_list(kind) or types.is_large_list(kind):
+            width, kind = self._length_of(name), kind.value_type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
+            raise ValueError(
+                f"The column {name!r} of {self._files[0].path} holds {kind}, not numbers; encode "
+                "it, or name the columns to use as features."
+            )
+        return Feature(name, np.dtype(kind.to_pandas_dtype()), width)
+
+    def _length_of(self, name: str) -> int:
+        for file in self._files:
+            with _in_words(file.path):
+                for batch in file.batches([name], 1, 0):
+                    if batch.num_rows and batch.column(0)[0].is_valid:
+                        return len(batch.column(0)[0])
+        raise ValueError(f"The column {name!r} has no list in it to tell how long its lists are.")
+
+    def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
+        wanted = [*self.labels, *(f.name for f in self._features)] if features else self.labels
+        buffer = np.empty((rows, self.head.shape[1]), self.head.dtype) if features else None
+        labels: list[Any] = []
+        filled = 0
+        for batch, path in self._batches(wanted, start):
+            at = 0
+            while at < batch.num_rows:
+                piece = batch.slice(at, rows - filled)
+                at += piece.num_rows
+                if buffer is not None:
+                    self._fill(buffer[filled : filled + piece.num_rows], piece, path)
+                labels.append([piece.column(j) for j in range(len(self.labels))])
+                filled += piece.num_rows
+                if filled == rows:
+                    yield Chunk(buffer, self._label_array(labels))
+                    labels, filled = [], 0
+        if filled:
+            yield Chunk(None if buffer is None else buffer[:filled], self._label_array(labels))
+
+    def _batches(self, wanted: list[str], start: int) -> Iterator[tuple[Any, Path]]:
+        rows = max(BLOCK_ROWS, BATCH_BYTES // self.row_bytes)
+        for file in self._files:
+            if file.n_rows is not None and start >= file.n_rows:
+                start -= file.n_rows
+                continue
+            with _in_words(file.path):
+                for batch in file.batches(wanted, rows, 0 if file.n_rows is None else start):
+                    if file.n_rows is not None or start == 0:
+                        yield batch, file.path
+                    else:  # a file that does not know how many rows it has is read up to the row
+                        passed = min(start, batch.num_rows)
+                        start -= passed
+                        if passed < batch.num_rows:
+                            yield batch.slice(passed), file.path
+            start = 0 if file.n_rows is not None else start
+
+    def _fill(self, out: NDArray[Any], batch: Any, path: Path) -> None:
+        """Columns into rows, (n, d) in C order, a block at a time: a block stays in a cache."""
+        columns: list[NDArray[Any]] = []
+        place = len(self.labels)
+        for feature in self._features:
+            columns.append(self._numbers(batch.column(place), feature, path))
+            place += 1
+        if len(columns) == 1:
+            out[:] = columns[0].reshape(out.shape)
+            return
+        if any(feature.width is not None for feature in self._features):
+            at = 0
+            for column, feature in zip(columns, self._features, strict=True):
+                out[:, at : at + feature.columns] = column.reshape(len(out), -1)
+                at += feature.columns
+            return
+        block = np.empty((len(columns), min(BLOCK_ROWS, len(out))), out.dtype)
+        for start in range(0, len(out), BLOCK_ROWS):
+            here = slice(start, min(start + BLOCK_ROWS, len(out)))
+            side = block[:, : here.stop - start]
+            for line, column in zip(side, columns, strict=True):
+                line[:] = column[here]
+            out[here] = side.T
+
+    def _numbers(self, column: Any, feature: Feature, path: Path) -> NDArray[Any]:
+        if column.null_count:
+            raise ValueError(
+                f"The column {feature.name!r} of {path} has empty cells (nulls); fill them first, "
+                "or leave such rows out."
+            )
+        if feature.width is not None:
+            values = column.flatten()
+            lengths = column.value_lengths() if hasattr(column, "value_lengths") else None
+            if len(values) != feature.width * len(column) or (
+                lengths is not None and lengths.unique().to_pylist() not in ([], [feature.width])
+            ):
+                raise ValueError(
+                    f"The lists in column {feature.name!r} of {path} are not all "
+                    f"{feature.width} long."
+                )
+            return self._numbers(values, Feature(feature.name, feature.dtype, None), path)
+        if self._pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        return column.to_numpy(zero_copy_only=False)
+
+    def _label_array(self, pieces: list[list[Any]]) -> Any:
+        columns = [self._one_label(list(column)) for column in zip(*pieces, strict=True)]
+        if not columns:
+            return None
+        if len(columns) == 1:
+            return columns[0]
+        kinds = {column.dtype.kind for column in columns}
+        mixed = len(kinds) > 1 or "O" in kinds
+        return np.column_stack([c.astype(object) for c in columns] if mixed else columns)
+
+    def _one_label(self, pieces: list[Any]) -> Any:
+        types, kind = self._pa.types, pieces[0].type
+        whole = self._pa.chunked_array(pieces)
+        if types.is_dictionary(kind):
+            if kind.ordered and len(self.labels) == 1:  # the order is part of the labels
+                return whole.unify_dictionaries().to_pandas()
+            whole = whole.cast(kind.value_type)
+        if whole.null_count:  # as they are: whole numbers with gaps are no floats
+            found = np.empty(len(whole), dtype=object)
+            found[:] = whole.to_pylist()
+            return found
+        return whole.to_numpy()
+
+    def identity(self) -> dict[str, Any] | None:
+        return stamps(self.paths) | {
+            "labels": self.labels,
+            "features": [[f.name, str(f.dtype), f.width] for f in self._features],
+        }
+
+
+@contextmanager
+def _in_words(path: Path) -> Iterator[None]:
+    """What pyarrow says about a file, with the name of the file."""
+    pyarrow = require("pyarrow", extra="cli")
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _list_of(name: str, there: Sequence[str]) -> str:
+    """The column that holds this one, if it is an item of its lists."""
+    column, item, _ = name.rpartition("[")
+    return column if item and name not in there and column in there else name
+
+
+def _some(names: Sequence[str]) -> str:
+    more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
+    return ", ".join(map(repr, names[:8])) + more

@@ -1,0 +1,128 @@
+"""Files of columns: what each kind does to give record batches from any row on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .._optional import require
+from ..tables.files import separator_of
+
+# Bytes that are read ahead for each column: the defaults of pyarrow hold whole files instead.
+READ_AHEAD = 1 << 18
+# Bytes of text that are parsed at a time.
+CSV_BLOCK = 1 << 22
+
+
+class Parquet:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._open() as file:
+            self.schema = file.schema_arrow
+            self.groups = [
+                file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)
+            ]
+        self.n_rows: int | None = sum(self.groups)
+
+    def _open(self) -> Any:
+        parquet = require("pyarrow.parquet", extra="cli")
+        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=READ_AHEAD)
+
+    def batches(self, columns: Sequence[str], rows: int, skip: int) -> Iterator[Any]:
+        first = 0
+        while first < len(self.groups) and skip >= self.groups[first]:
+            skip -= self.groups[first]
+            first += 1
+        left = list(range(first, len(self.groups)))
+        with self._open() as file:
+            found = file.iter_batches(rows, row_groups=left, columns=list(columns)) if left else ()
+            yield from _from_row(found, skip)
+
+
+class Arrow:
+    """An Arrow file (feather is one), or a stream of record batches."""
+
+    n_rows: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._open() as (schema, _):
+            self.schema = schema
+
+    @contextmanager
+    def _open(self) -> Iterator[tuple[Any, Iterator[Any]]]:
+        pa, ipc = require("pyarrow", extra="cli"), require("pyarrow.ipc", extra="cli")
+        with pa.OSFile(str(self.path)) as file:
+            if file.read(6) == b"ARROW1":
+                reader = ipc.open_file(file)
+                batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+            else:
+                file.seek(0)
+                reader = ipc.open_stream(file)
+                batches = iter(reader)
+            yield reader.schema, batches
+
+    def batches(self, columns: Sequence[str], rows: int, skip: int) -> Iterator[Any]:
+        with self._open() as (_, batches):
+            for batch in _from_row((b.select(list(columns)) for b in batches), skip):
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.slice(start, rows)
+
+
+class Text:
+    """CSV or TSV; the first megabytes say what the columns are, and whole numbers may be real."""
+
+    n_rows: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        pa = require("pyarrow", extra="cli")
+        with pa.input_stream(str(path)) as file:
+            head = file.read(1 << 16).decode("utf-8-sig", "replace").partition("\n")[0]
+        if not head.strip():
+            raise ValueError("it is empty: there is not even a line of column names")
+        self._separator = separator_of(head, "\t" if ".tsv" in path.name.lower() else ",;\t|")
+        with self._open(None) as reader:
+            self.schema = reader.schema
+
+    def real(self, names: Sequence[str]) -> None:
+        """Take these columns for real numbers, whatever they look like at first."""
+        pa = require("pyarrow", extra="cli")
+        for name in names:
+            place = self.schema.get_field_index(name)
+            kind = self.schema.field(place).type
+            if pa.types.is_integer(kind) or pa.types.is_null(kind):
+                self.schema = self.schema.set(place, pa.field(name, pa.float64()))
+
+    def _open(self, schema: Any, columns: Sequence[str] | None = None) -> Any:
+        csv = require("pyarrow.csv", extra="cli")
+        return csv.open_csv(
+            str(self.path),
+            read_options=csv.ReadOptions(block_size=CSV_BLOCK),
+            parse_options=csv.ParseOptions(delimiter=self._separator),
+            convert_options=csv.ConvertOptions(column_types=schema, include_columns=columns),
+        )
+
+    def batches(self, columns: Sequence[str], rows: int, skip: int) -> Iterator[Any]:
+        with self._open(self.schema, list(columns)) as reader:
+            for batch in _from_row(reader, skip):
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.slice(start, rows)
+
+
+def _from_row(batches: Any, skip: int) -> Iterator[Any]:
+    for batch in batches:
+        if skip < batch.num_rows:
+            yield batch.slice(skip) if skip else batch
+        skip = max(0, skip - batch.num_rows)
+
+
+FORMATS: dict[str, Any] = {
+    ".parquet": Parquet,
+    ".arrow": Arrow,
+    ".feather": Arrow,
+    ".csv": Text,
+    ".tsv": Text,
+}

@@ -1,0 +1,166 @@
+"""A fit of data in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from .. import _parameters
+from .._jit import get_ready
+from ..batch import read_batch
+from ..sources import Chunk, Source, open_source
+from .checkpoint import Checkpoint
+from .errors import placed
+from .first_pass import Needs, balance, look
+from .plan import chunk_rows
+from .progress import Progress, Told
+
+Estimator = TypeVar("Estimator")
+
+
+def fit(
+    estimator: Estimator,
+    source: Any,
+    *,
+    label: Any = None,
+    features: Sequence[str] | None = None,
+    memory: str | int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | Told | None = None,
+) -> Estimator:
+    """Fit an estimator on data that need not fit in memory.
+
+    The model is that of `estimator.fit` on all rows at once, to the last bit, wherever nothing is
+    taken from a sample of the rows: `gamma="median"` and `"auto"`, landmarks,
+    `n_components="auto"` and the width of an RBF kernel over labels are, if there are more than
+    16384 rows. Scaling and `gamma="scale"` of the kernel methods take a first pass over all rows,
+    `class_weight="balanced"` one over the labels.
+
+    Parameters
+    ----------
+    estimator : one of the four methods; it is fitted, or, if anything goes wrong, left as it was
+    source : array, frame, path, glob, list of paths, or iterable of (X, y)
+        Files are parquet, Arrow, CSV, .npy or .npz, all of one kind and with the same columns;
+        those of a glob are sorted by name. Batches may have any size.
+    label : str, list of str, or array-like, default=None
+        The column of labels, or several; for an array the labels themselves; for .npy files a
+        second .npy file. None: no labels.
+    features : list of str, default=None
+        The columns of files to use; None: all but the labels. A column may hold lists of numbers.
+    memory : str or int, default=None
+        The most that may be in use beyond what is at the call, such as "512MB". What cannot be
+        done with it is refused before anything is read.
+    checkpoint : path, default=None
+        Where to keep the state of the fit every few seconds. If it is there at the start, the fit
+        goes on from it; at the end it is removed.
+    progress : bool or callable, default=None
+        True prints rows, GB/s and the time that is left; a callable gets rows, rows in all (None
+        if unknown) and bytes.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> import labelens, numpy as np, tempfile, os
+    >>> X, y = np.random.default_rng(0).normal(size=(3000, 5)), np.arange(3000) % 3
+    >>> whole = labelens.SupervisedPCA(2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(os.path.join(folder, "X.npy"), X)
+    ...     np.save(os.path.join(folder, "y.npy"), y)
+    ...     model = labelens.fit(
+    ...         labelens.SupervisedPCA(2), f"{folder}/X.npy", label=f"{folder}/y.npy"
+    ...     )
+    >>> bool((model.components_ == whole.components_).all())
+    True
+    """
+    opened = open_source(source, label, features)
+    state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
+    stream_into(estimator, opened, memory, state, progress)
+    if state is not None:
+        state.remove()
+    return estimator
+
+
+def stream_into(
+    estimator: Any, source: Source, memory: Any, state: Checkpoint | None, progress: Any
+) -> None:
+    """Fit the estimator; the state is left behind, with all rows in it."""
+    _parameters.check(estimator)
+    rows = chunk_rows(estimator, source, memory)
+    size = source.n_bytes // source.head.dtype.itemsize
+    get_ready(size)
+    told = Progress(progress, source.n_rows, source.row_bytes)
+    before = None if state is None else state.load()
+    work, seen, moments = (*before, before[0].moments_) if before else (None, 0, None)
+    stream = source.chunks(rows, start=seen)
+    if work is None:
+        work, stream = _drawn(estimator, source, stream, rows)
+    try:
+        for chunk in stream:
+            with placed(source, chunk, seen):
+                work._add(read_batch(work, chunk.X, chunk.y, None, False, False), moments)
+            moments, seen = work.moments_, seen + chunk.n_rows
+            told.at(seen)
+            if state is not None:
+                state.save(work, seen)
+    except (Exception, KeyboardInterrupt):
+        if state is not None and moments is not None:
+            work.moments_ = moments
+            state.save(work, seen, now=True)  # nothing that was done is lost
+        raise
+    told.at(seen, done=True)
+    if state is not None:
+        state.save(work, seen, now=True)
+    _finish(estimator, work, source.names)
+
+
+def _drawn(
+    estimator: Any, source: Source, stream: Iterator[Chunk], rows: int
+) -> tuple[Any, Iterator[Chunk]]:
+    """A copy of the estimator that knows its maps, and the stream from its first chunk on."""
+    first = next(stream, None)
+    if first is None:
+        raise ValueError(f"There are no rows in {source.called}.")
+    work = clone(estimator)
+    with placed(source, first, 0):
+        needs = Needs.of(work, first.y)
+    if needs.first and source.once:
+        raise ValueError(
+            f"{needs.first} needs to look at the rows before the fit, and these batches can be "
+            "read only once: pass something that can be iterated again (a list, an object with "
+            "__iter__), or numbers in its place."
+        )
+    if needs.counts:
+        _parameters.check_has_classes(work, first.y)
+        work.class_weight = balance(work, source, rows)
+    if not (needs.spread or needs.sample):
+        with placed(source, first, 0):
+            work._draw(read_batch(work, first.X, first.y, None, True, False))
+        return work, chain([first], stream)
+    del first, stream  # and the buffer with them
+    work._draw(look(work, source, needs, rows))
+    return work, source.chunks(rows)
+
+
+def _finish(estimator: Any, work: Any, names: list[str] | None) -> None:
+    parameters = estimator.get_params(deep=False)
+    work._recipe = replace(work._recipe, parameters=parameters)
+    fitted = {name: value for name, value in vars(work).items() if name not in parameters}
+    if names is not None:
+        fitted["feature_names_in_"] = np.array(names, dtype=object)
+    with estimator._unchanged_on_error():
+        vars(estimator).pop("feature_names_in_", None)
+        vars(estimator).update(fitted)
+        try:
+            estimator._solve()
+        except NotFittedError as error:
+            raise ValueError(str(error)) from None

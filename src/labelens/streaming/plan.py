@@ -1,0 +1,83 @@
+"""How many rows a chunk may have: memory is promised before anything is read."""
+
+from __future__ import annotations
+
+import re
+from math import lcm
+from typing import Any
+
+from .._threads import one_blas_thread
+from ..moments import BLOCK_ROWS
+from ..recipe import block_rows, statistics
+from ..sources import Source
+from .first_pass import sample_rows
+
+UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate(["", "K", "M", "G", "T"]) if unit}
+# Bytes of a chunk: more does not make it faster.
+CHUNK_BYTES = 32 << 20
+# Libraries that the first chunk loads, and what allocators keep: measured, rounded up.
+LOADED = 110 << 20
+# Of unknown labels so many features, or classes, are assumed.
+LABEL_FEATURES = 256
+
+
+def chunk_rows(estimator: Any, source: Source, memory: Any) -> int:
+    """Rows in a chunk; ValueError if even the smallest takes more than `memory`."""
+    unit = lcm(BLOCK_ROWS, block_rows(source.head, estimator.batch_size))
+    # A chunk, record batches or copies on the way to it, and what is made of its labels.
+    row = 3 * source.row_bytes + 64
+    most = CHUNK_BYTES
+    if memory is not None:
+        allowed = as_bytes(memory)
+        fixed = LOADED + _fixed(estimator, source)
+        needed = fixed + unit * row
+        if allowed < needed:
+            raise ValueError(
+                f"memory={memory!r} is not enough: this fit needs {_written(needed)} "
+                f"({_written(LOADED)} for libraries, {_written(fixed - LOADED)} for moments and "
+                f"work on {BLOCK_ROWS} rows at a time, {_written(unit * row)} for rows)."
+            )
+        most = min(most, (allowed - fixed) // row * source.row_bytes)
+    return max(1, most // source.row_bytes // unit) * unit
+
+
+def _fixed(estimator: Any, source: Source) -> int:
+    """Bytes for all that does not grow with the rows of a chunk."""
+    d = p = source.head.shape[1]
+    if estimator._kernelised:
+        p = int(estimator.n_random_features)
+        if estimator.approximation == "exact":
+            if source.n_rows is None:
+                raise ValueError(
+                    "approximation='exact' keeps all rows, and nobody knows how many there are: "
+                    "no amount of memory can be promised."
+                )
+            return source.n_rows * (16 * d + 8 * LABEL_FEATURES)
+    with one_blas_thread() as threads:
+        pass
+    scatter, sketch, _ = statistics(estimator, source.labelled)
+    k = estimator.n_components if isinstance(estimator.n_components, int) else 32
+    cross = 8 * p * (LABEL_FEATURES + (k if sketch else 0))
+    moments = cross + (8 * p * p if scatter else 0)
+    # One before, one so far, one for every thread and one that waits; the solver needs as many.
+    total = moments * (threads + 3)
+    if estimator._kernelised:
+        total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # features on the way
+        total += 8 * p * d  # frequencies or landmarks
+        total += 2 * sample_rows(estimator, source) * source.row_bytes
+    return int(total)
+
+
+def as_bytes(memory: Any) -> int:
+    """512_000_000 or "512MB" or "0.5 GiB"."""
+    if isinstance(memory, (int, float)) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*((?:[kKMGT]i?)?)B?\s*", str(memory))
+    if not isinstance(memory, str) or not found:
+        raise ValueError(f"memory must be a number of bytes or text like '512MB', got {memory!r}.")
+    return int(float(found[1]) * UNITS[found[2].replace("k", "K")])
+
+
+def _written(count: float) -> str:
+    return f"{count / 1e6:,.0f} MB"

@@ -1,0 +1,37 @@
+"""How far it is, told a few times a second."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from time import monotonic
+
+Told = Callable[[int, int | None, int], object]  # rows, of how many (None: unknown), bytes
+SECONDS = 0.2
+
+
+class Progress:
+    def __init__(self, told: bool | Told | None, total: int | None, row_bytes: int) -> None:
+        self._told: Told | None = _printed() if told is True else told or None
+        self._total, self._row_bytes = total, row_bytes
+        self._last = -1.0
+
+    def at(self, rows: int, done: bool = False) -> None:
+        now = monotonic()
+        if self._told is not None and (done or now - self._last >= SECONDS):
+            self._last = now
+            self._told(rows, self._total, rows * self._row_bytes)
+
+
+def _printed() -> Told:
+    start = monotonic()
+
+    def told(rows: int, total: int | None, count: int) -> None:
+        seconds = max(monotonic() - start, 1e-9)
+        left = f", {seconds * (total - rows) / max(rows, 1):.0f} s left" if total else ""
+        sys.stderr.write(f"\r{rows:,} rows, {count / seconds / 1e9:.2f} GB/s{left}   ")
+        if rows == total:
+            sys.stderr.write("\n")
+        sys.stderr.flush()
+
+    return told

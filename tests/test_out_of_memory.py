@@ -1,0 +1,309 @@
+"""Fits that are killed, memory that is promised, and embeddings written a chunk at a time."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from sklearn.base import clone
+
+import labelens
+from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
+from labelens.streaming import checkpoint, plan, progress
+
+MODELS = [
+    SupervisedRandomProjection(2, target_weight=0.5, random_state=0),
+    KernelSupervisedPCA(
+        2, n_random_features=32, scale="minmax", class_weight="balanced", random_state=0
+    ),
+    KernelSupervisedPCA("auto", gamma="auto", n_random_features=32, random_state=0),
+]
+N, D = 20 * 1024 + 77, 5
+
+
+@pytest.fixture
+def table(tmp_path, rng):
+    """Text labels in three parquet files; the glob."""
+    y = rng.integers(0, 4, N)
+    X = (rng.normal(size=(N, D)) + 2 * np.eye(4, D)[y]).astype(np.float32)
+    columns = {f"x{j}": X[:, j] for j in range(D)} | {"y": np.array(list("abcd"))[y]}
+    for i, here in enumerate((slice(0, 7000), slice(7000, 15000), slice(15000, None))):
+        part = {name: column[here] for name, column in columns.items()}
+        parquet.write_table(pa.table(part), tmp_path / f"{i}.parquet", row_group_size=1500)
+    return str(tmp_path / "*.parquet")
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Chunks of one block, and a checkpoint and a word after each."""
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
+
+
+def saved(model, path):
+    labelens.save(model, path, moments=True)
+    return path.read_bytes()
+
+
+class Killed(BaseException):
+    """As good as kill -9: nobody catches it."""
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_killed_fit_goes_on(table, tmp_path, eager, model):
+    state = tmp_path / "state"
+    whole = saved(labelens.fit(clone(model), table, label="y"), tmp_path / "whole.labelens")
+    rows = []
+
+    def told(done, total, _):
+        rows.append(done)
+        assert total == N
+        if len(rows) in (3, 7, 8):
+            raise Killed
+
+    for _ in range(3):
+        with pytest.raises(Killed):
+            labelens.fit(clone(model), table, label="y", checkpoint=state, progress=told)
+        assert state.exists()
+    found = labelens.fit(clone(model), table, label="y", checkpoint=state, progress=told)
+    assert not state.exists()
+    assert saved(found, tmp_path / "found.labelens") == whole
+
+
+SCRIPT = """
+import sys, labelens
+from labelens.streaming import checkpoint, plan
+plan.CHUNK_BYTES = 1
+checkpoint.SECONDS, checkpoint.SHARE = 0.0, float("inf")
+model = labelens.SupervisedRandomProjection(2, target_weight=0.5, random_state=0)
+labelens.fit(model, sys.argv[1], label="y", checkpoint=sys.argv[2])
+labelens.save(model, sys.argv[3], moments=True)
+"""
+
+
+def test_kill_9_at_any_moment(table, tmp_path, rng):
+    model = labelens.fit(MODELS[0], table, label="y")
+    expected = saved(model, tmp_path / "expected.labelens")
+    state, found = tmp_path / "state", tmp_path / "found.labelens"
+    command = [sys.executable, "-c", SCRIPT, table, str(state), str(found)]
+    killed = went_on = 0
+    for _ in range(5):
+        before = stamp_of(state)
+        process = subprocess.Popen(command)
+        while stamp_of(state) == before and process.poll() is None:
+            sleep(0.001)  # libraries are being loaded
+        sleep(rng.uniform(0, 0.03))
+        process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:
+            break
+        killed += 1
+        went_on += before is not None
+    subprocess.run(command, check=True)
+    assert killed >= 2
+    assert went_on >= 1
+    assert found.read_bytes() == expected
+    assert not state.exists()
+
+
+def stamp_of(path):
+    return path.stat().st_mtime_ns if path.exists() else None
+
+
+def interrupted(table, state, model=None, label="y"):
+    def told(done, *_):
+        if done > 3000:
+            raise Killed
+
+    with pytest.raises(Killed):
+        labelens.fit(clone(model or MODELS[0]), table, label=label, checkpoint=state, progress=told)
+
+
+def test_checkpoints_of_other_fits(table, tmp_path, eager):
+    state = tmp_path / "state"
+    interrupted(table, state)
+    other = SupervisedRandomProjection(3, random_state=0)
+    with pytest.raises(ValueError, match="left by a fit with other method and parameters"):
+        labelens.fit(other, table, label="y", checkpoint=state)
+    with pytest.raises(ValueError, match="left by a fit with other files and columns"):
+        labelens.fit(clone(MODELS[0]), table, label="y", features=["x0", "x1"], checkpoint=state)
+    one = Path(table).parent / "1.parquet"
+    os.utime(one, ns=(1, 1))
+    with pytest.raises(ValueError, match="left by a fit with other files and columns, or they"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=state)
+    labelens.save(labelens.fit(clone(MODELS[0]), table, label="y"), state)
+    with pytest.raises(ValueError, match="cannot be continued from: it is a model"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=state)
+    state.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="cannot be continued from"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=state)
+
+
+def test_a_state_is_no_model(table, tmp_path, eager):
+    interrupted(table, tmp_path / "state")
+    with pytest.raises(ValueError, match="unfinished"):
+        labelens.load(tmp_path / "state")
+
+
+def test_an_error_loses_nothing(table, tmp_path, eager, rng):
+    """A file that turns out to be bad: mend it, and the fit goes on (if nothing else changed)."""
+    state = tmp_path / "state"
+    last = Path(table).parent / "2.parquet"
+    good = last.read_bytes()
+    stamp = last.stat().st_mtime_ns
+    last.write_bytes(good[:4] + b"\xff" * 200 + good[204:])  # the first page, not the footer
+    os.utime(last, ns=(stamp, stamp))
+    with pytest.raises(ValueError, match=r"2\.parquet cannot be read"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=state)
+    last.write_bytes(good)
+    os.utime(last, ns=(stamp, stamp))
+    started = []
+    found = labelens.fit(
+        clone(MODELS[0]),
+        table,
+        label="y",
+        checkpoint=state,
+        progress=lambda n, *_: started.append(n),
+    )
+    assert started[0] > 14 * 1024
+    whole = labelens.fit(clone(MODELS[0]), table, label="y")
+    assert saved(found, tmp_path / "a.labelens") == saved(whole, tmp_path / "b.labelens")
+
+
+def test_a_checkpoint_that_cannot_be_written(table, tmp_path, eager, monkeypatch, rng):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .* for the checkpoint"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=tmp_path / "no" / "state")
+    array = rng.normal(size=(10, 2))
+    with pytest.raises(ValueError, match="checkpoint needs a source that is there again"):
+        labelens.fit(SupervisedPCA(1), array, checkpoint=tmp_path / "state")
+
+    state = tmp_path / "state"
+    interrupted(table, state)
+    before = state.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device\. The one before is still there"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=state)
+    assert state.read_bytes() == before
+    assert not list(tmp_path.glob(".labelens-*"))
+
+
+def test_a_folder_that_is_read_only(table, tmp_path, monkeypatch):
+    def closed(path, *_):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "touch", closed)  # root may write anywhere
+    with pytest.raises(OSError, match="cannot be written: Read-only file system"):
+        labelens.fit(clone(MODELS[0]), table, label="y", checkpoint=tmp_path / "state")
+
+
+# Memory ------------------------------------------------------------------------------------------
+
+PEAK = """
+import resource, sys
+import labelens, pyarrow.parquet
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before = peak()
+labelens.fit(labelens.SupervisedRandomProjection(2, random_state=0), sys.argv[1],
+             label=sys.argv[2], memory=sys.argv[3])
+print(peak() - before)
+"""
+
+
+def peak_of(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *map(str, arguments)], check=True, capture_output=True
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
+@pytest.mark.parametrize("kind", ["parquet", "npy"])
+def test_memory_is_a_promise(tmp_path, rng, kind):
+    """Files of 64 and 256 MB with 160 MB: the peak keeps to it, and is flat."""
+    block = rng.normal(size=(1 << 14, 128)).astype(np.float32)
+    labels = np.arange(len(block)) % 10
+    peaks = []
+    for times in (8, 32):
+        path = tmp_path / f"{times}.{kind}"
+        if kind == "npy":
+            np.save(path, np.tile(block, (times, 1)))
+            np.save(tmp_path / "y.npy", np.tile(labels, times))
+            label = tmp_path / "y.npy"
+        else:
+            part = pa.table({f"x{j}": block[:, j] for j in range(128)} | {"y": labels})
+            with parquet.ParquetWriter(path, part.schema) as writer:
+                for _ in range(times // 8):
+                    writer.write_table(pa.concat_tables([part] * 8))
+            label = "y"
+        peaks.append(peak_of(path, label, "160MB"))
+    assert max(peaks) < 160e6
+    assert peaks[1] < peaks[0] + 24e6
+
+
+def test_memory_that_is_not_enough(table):
+    with pytest.raises(ValueError, match=r"memory='1MB' is not enough: this fit needs \d+ MB"):
+        labelens.fit(clone(MODELS[0]), table, label="y", memory="1MB")
+    wide = KernelSupervisedPCA(2, n_random_features=8192, shrinkage=0.1)
+    with pytest.raises(ValueError, match=r"needs \d,\d{3} MB"):
+        labelens.fit(wide, table, label="y", memory="512MB")
+    for bad in ("much", "512 apples", -1, True, "1.5.2MB"):
+        with pytest.raises(ValueError, match="memory must be a number of bytes"):
+            labelens.fit(clone(MODELS[0]), table, label="y", memory=bad)
+    assert plan.as_bytes("0.5 GiB") == 1 << 29
+    assert plan.as_bytes("512MB") == plan.as_bytes(512_000_000) == 512_000_000
+
+
+# Embeddings --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "csv"])
+def test_transform_into_a_file(table, tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 1)
+    model = labelens.fit(SupervisedPCA(2), table, label="y")
+    (tmp_path / "out").mkdir()
+    out = tmp_path / "out" / f"Z.{kind}"
+    assert labelens.transform(model, table, out) == out
+    parts = [parquet.read_table(file) for file in sorted(tmp_path.glob("?.parquet"))]
+    frame = pa.concat_tables(parts)
+    Z = model.transform(frame.drop_columns("y").to_pandas())
+    if kind == "npy":
+        found = np.load(out)
+        assert found.dtype == Z.dtype == np.float32
+    else:
+        read = parquet.read_table if kind == "parquet" else csv.read_csv
+        found = read(out).to_pandas()
+        assert list(found.columns) == ["z1", "z2"]
+        found = found.to_numpy()
+    if kind == "csv":
+        assert np.allclose(found, Z, rtol=1e-6)
+    else:
+        assert np.array_equal(found, Z)
+
+
+def test_transform_leaves_no_torn_file(table, tmp_path, rng):
+    model = labelens.fit(SupervisedPCA(2), table, label="y")
+    out = tmp_path / "Z.npy"
+    out.write_bytes(b"older")
+    with pytest.raises(Killed):
+        labelens.transform(model, table, out, progress=lambda *_: (_ for _ in ()).throw(Killed))
+    assert out.read_bytes() == b"older"
+    with pytest.raises(ValueError, match=r"out must end in \.npy, \.parquet, \.csv"):
+        labelens.transform(model, table, tmp_path / "Z.txt")
+    with pytest.raises(ValueError, match="has 4 columns, and the model was fitted on 5"):
+        labelens.transform(model, rng.normal(size=(10, 4)), out)
+    parquet.write_table(pa.table({f"x{j}": [1.0] for j in range(4)}), tmp_path / "few.parquet")
+    with pytest.raises(ValueError, match="has no column 'x4'"):
+        labelens.transform(model, tmp_path / "few.parquet", out)
+    assert sorted(p.name for p in tmp_path.glob(".labelens*")) == []
