@@ -191,6 +191,14 @@ def test_names_of_columns(tmp_path, rows):
     assert np.array_equal(chosen.components_, expected.components_)
 
 
+def test_an_index_of_pandas_is_no_feature(tmp_path, rows):
+    frame = as_table(*rows).to_pandas().sample(frac=1, random_state=0)
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "a.parquet").names
+    model = labelens.fit(SupervisedPCA(2), tmp_path / "a.parquet", label="label")
+    same_model(model, SupervisedPCA(2).fit(frame.drop(columns="label"), frame["label"]))
+
+
 def test_sparse_rows(rows):
     X, y = sparse.csr_array(np.where(np.abs(rows[0]) > 1, rows[0], 0)), rows[1]
     whole = SupervisedPCA(2).fit(X, y)

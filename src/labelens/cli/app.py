@@ -9,6 +9,7 @@ from .demo import demo
 from .embed import embed
 from .fit import fit
 from .info import info
+from .merge import merge
 from .reproduce import reproduce
 from .transform import transform
 
@@ -19,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for command in (embed, fit, transform, info, demo, reproduce):
+for command in (embed, fit, transform, merge, info, demo, reproduce):
     app.command()(command)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,11 +14,14 @@ from ..trial import FITTING
 from . import options as o
 from .build import as_number, load, pick_model, settle, stages
 from .output import Bar, in_words, new_file, show
+from .streamed import Meter, fit_streamed, is_streamed
 
 
 def fit(
     data: o.Data,
-    out: Annotated[Path, typer.Option(help="The model file.")] = Path("model.labelens"),
+    out: Annotated[Path, typer.Option("--out", "--model", help="The model file.")] = Path(
+        "model.labelens"
+    ),
     label: o.Label = None,
     labels: o.Labels = None,
     features: o.Features = None,
@@ -33,6 +36,12 @@ def fit(
     label_kernel: o.Alike = None,
     class_weight: o.Weighing = None,
     scale: o.Scaling = o.Scale.standard,
+    memory: o.Memory = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Read in pieces, and go on from this file if killed."),
+    ] = None,
+    moments: o.Kept = False,
     seed: o.Seed = 0,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -42,6 +51,7 @@ def fit(
 
     \b
     labelens fit train.parquet --label species --out species.labelens
+    labelens fit 'data/*.parquet' --label y --memory 512MB --checkpoint state --model y.labelens
     """  # noqa: D301
     with in_words(quiet or json):
         asked = dict(
@@ -55,6 +65,29 @@ def fit(
             random_state=seed,
             scale=scale.value,
         )
+        if is_streamed(data, memory, checkpoint):
+            start = perf_counter()
+            with new_file(out, force) as path, Meter(quiet or json) as meter:
+                model, source, reason, notes, state = fit_streamed(
+                    data,
+                    label,
+                    labels,
+                    features,
+                    drop,
+                    impute,
+                    method,
+                    asked,
+                    memory,
+                    checkpoint,
+                    meter,
+                )
+                save(model, path, moments=moments)
+            if state is not None:
+                state.remove()  # not before there is a model
+            facts = _facts(str(data), model.n_samples_seen_, source.head.shape[1], model, reason)
+            seconds = perf_counter() - start
+            show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
+            return
         work = stages(method, FITTING)
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
             table = load(data, label, labels, features, drop, impute, bar)
@@ -66,13 +99,11 @@ def fit(
             start = perf_counter()
             model.fit(rows, table.labels)
             seconds = perf_counter() - start
-            save(model, path)
-        facts = {
-            "data": data.name,
-            "rows": len(table.X),
-            "features": len(table.names),
-            "method": type(model).__name__,
-        }
-        if reason:
-            facts["why"] = reason
+            save(model, path, moments=moments)
+        facts = _facts(data.name, len(table.X), len(table.names), model, reason)
         show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
+
+
+def _facts(data: str, rows: int, features: int, model: Any, reason: str) -> dict[str, Any]:
+    facts = {"data": data, "rows": rows, "features": features, "method": type(model).__name__}
+    return facts | {"why": reason} if reason else facts

@@ -82,6 +82,12 @@ Weighing = Annotated[
     ClassWeight | None,
     typer.Option("--class-weight", help="balanced: rare classes count as much as common ones."),
 ]
+Memory = Annotated[
+    str | None, typer.Option("--memory", help="Read in pieces, with no more than this: 512MB.")
+]
+Kept = Annotated[
+    bool, typer.Option("--moments", help="Keep what `labelens merge` and partial_fit need.")
+]
 Scaling = Annotated[Scale, typer.Option("--scale", help="What is done to columns first.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]

@@ -10,16 +10,19 @@ import typer
 from .. import tables
 from .._optional import require
 from ..persist import load
+from ..streaming import transform as stream
 from . import options as o
 from .build import READING
 from .output import Bar, in_words, new_file, show
+from .streamed import Meter, is_streamed
 
 
 def transform(
     model: o.Model,
     data: o.Data,
-    out: Annotated[Path, typer.Option(help="The embedding, .parquet or .csv.")],
+    out: Annotated[Path, typer.Option(help="The embedding, .parquet, .csv or .npy.")],
     impute: o.Filling = None,
+    memory: o.Memory = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -28,10 +31,21 @@ def transform(
 
     \b
     labelens transform species.labelens new.parquet --out new-embedding.parquet
+    labelens transform species.labelens 'data/*.parquet' --out all.npy --memory 512MB
     """  # noqa: D301
     with in_words(quiet or json):
-        if out.suffix not in (".parquet", ".csv"):
-            raise ValueError(f"--out must end in .parquet or .csv, got {out.name!r}.")
+        if out.suffix not in (".parquet", ".csv", ".npy"):
+            raise ValueError(f"--out must end in .parquet, .csv or .npy, got {out.name!r}.")
+        if is_streamed(data, memory) or out.suffix == ".npy":
+            if impute is not None:
+                raise ValueError("--impute needs all rows at once; fill the gaps in the files.")
+            with new_file(out, force) as path, Meter(quiet or json) as meter:
+                estimator = load(model)
+                meter.does("embedding")
+                stream(estimator, data, path, memory=memory, progress=meter)
+            facts = {"model": model.name, "data": str(data), "components": estimator.n_components_}
+            show(facts | {"written": str(out)}, json, quiet)
+            return
         work = [READING, "embedding", "writing"]
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
             estimator = load(model)

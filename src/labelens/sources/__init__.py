@@ -10,6 +10,6 @@ shorter. How the files or batches were cut does not show.
 """
 
 from .base import Chunk, Source, some_rows
-from .opening import has_named_columns, open_source
+from .opening import column_names, has_named_columns, open_source
 
-__all__ = ["Chunk", "Source", "has_named_columns", "open_source", "some_rows"]
+__all__ = ["Chunk", "Source", "column_names", "has_named_columns", "open_source", "some_rows"]

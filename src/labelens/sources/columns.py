@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from ..moments import BLOCK_ROWS
 from .base import Chunk, Source, dense_head
 from .npy import name_of, stamps
 
+# What pandas calls an index in a file: it numbers rows, and says nothing about them.
+INDEX = re.compile(r"__index_level_\d+__")
 # Bytes of a record batch: enough for the work on each column to pay, and to stay in a cache.
 BATCH_BYTES = 4 << 20
 
@@ -49,14 +52,14 @@ class ColumnFiles(Source):
         self._pa = require("pyarrow", extra="cli")
         self._files = []
         for path in paths:
-            with _in_words(path):
+            with in_words(path):
                 self._files.append(kind(path))
         first = self._files[0]
         self.labels = [] if label is None else [label] if isinstance(label, str) else list(label)
         self.labelled = bool(self.labels)
         there = first.schema.names
         if features is None:
-            features = [name for name in there if name not in self.labels]
+            features = [n for n in there if n not in self.labels and not INDEX.fullmatch(n)]
         features = list(dict.fromkeys(_list_of(name, there) for name in features))
         for name in (*self.labels, *features):
             if name not in there:
@@ -108,7 +111,7 @@ class ColumnFiles(Source):
 
     def _length_of(self, name: str) -> int:
         for file in self._files:
-            with _in_words(file.path):
+            with in_words(file.path):
                 for batch in file.batches([name], 1, 0):
                     if batch.num_rows and batch.column(0)[0].is_valid:
                         return len(batch.column(0)[0])
@@ -140,7 +143,7 @@ class ColumnFiles(Source):
             if file.n_rows is not None and start >= file.n_rows:
                 start -= file.n_rows
                 continue
-            with _in_words(file.path):
+            with in_words(file.path):
                 for batch in file.batches(wanted, rows, 0 if file.n_rows is None else start):
                     if file.n_rows is not None or start == 0:
                         yield batch, file.path
@@ -227,7 +230,7 @@ class ColumnFiles(Source):
 
 
 @contextmanager
-def _in_words(path: Path) -> Iterator[None]:
+def in_words(path: Path) -> Iterator[None]:
     """What pyarrow says about a file, with the name of the file."""
     pyarrow = require("pyarrow", extra="cli")
     try:

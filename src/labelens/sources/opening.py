@@ -11,7 +11,7 @@ from typing import Any
 from .arrays import InMemory, open_npz
 from .base import Source
 from .batches import Batches
-from .columns import ColumnFiles
+from .columns import ColumnFiles, in_words
 from .formats import FORMATS
 from .npy import NpyFiles
 
@@ -46,6 +46,15 @@ def has_named_columns(source: Any) -> bool:
     """Whether these are files whose columns have names."""
     paths = _paths(source)
     return paths is not None and _kind(paths[0]) in FORMATS
+
+
+def column_names(source: Any) -> list[str] | None:
+    """Of the first file; None where columns have no names."""
+    if not has_named_columns(source):
+        return None
+    first = (_paths(source) or [])[0]
+    with in_words(first):
+        return list(FORMATS[_kind(first)](first).schema.names)
 
 
 def _paths(source: Any) -> list[Path] | None:

@@ -32,6 +32,7 @@ from ..sources import Chunk, Source, some_rows
 from ..sources.batches import join_labels
 
 SAMPLE_ROWS, SAMPLE_BYTES = 16384, 64 << 20
+CHUNK_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,18 @@ def balance(estimator: Any, source: Source, rows: int) -> dict[Any, float]:
     return {label: total / (len(counts) * count) for label, count in counts.items()}
 
 
+def sample_of(source: Source, size: int, features: bool = True) -> Chunk:
+    """So many rows of a source; of labels alone if features are not wanted."""
+    sample, seen = Sample(size), 0
+    rows = max(1, CHUNK_BYTES // source.row_bytes)
+    for chunk in source.chunks(rows, features=features):
+        sample.take(chunk, seen)
+        seen += chunk.n_rows
+    if not seen:
+        raise ValueError(f"There are no rows in {source.called}.")
+    return sample.rows()
+
+
 def look(estimator: Any, source: Source, needs: Needs, rows: int) -> Batch:
     """The batch to draw from: the first rows or a sample, with the spread of all."""
     sample = Sample(sample_rows(estimator, source))
@@ -137,13 +150,14 @@ class Sample:
         if len(hashes) > self._size:
             self._bound = np.partition(hashes, self._size - 1)[self._size - 1]
             which = np.flatnonzero(hashes <= self._bound)
-            X, y, hashes = X[which], some_rows(y, which), hashes[which]
+            X, y, hashes = some_rows(X, which), some_rows(y, which), hashes[which]
         self._held = [(X, y, hashes)]
 
     def _joined(self) -> tuple[Any, Any, Any]:
         rows, labels, hashes = zip(*self._held, strict=True)
         stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
-        return stack(rows), join_labels(labels), np.concatenate(hashes)
+        X = None if rows[0] is None else stack(rows)
+        return X, join_labels(labels), np.concatenate(hashes)
 
     def rows(self) -> Chunk:
         self._thin()

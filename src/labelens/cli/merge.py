@@ -1,0 +1,36 @@
+"""labelens merge: one model from models that were fitted apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..persist import load, save
+from . import options as o
+from .output import in_words, new_file, show
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Model files, fitted with --moments.")],
+    out: Annotated[Path, typer.Option("--out", "--model", help="The model file.")] = Path(
+        "model.labelens"
+    ),
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Put models together that were fitted on different rows, as if fitted on all of them.
+
+    \b
+    labelens merge monday.labelens tuesday.labelens --out both.labelens
+    """  # noqa: D301
+    with in_words(quiet or json):
+        with new_file(out, force) as path:
+            whole = load(models[0])
+            for model in models[1:]:
+                whole.merge(load(model))
+            save(whole, path, moments=True)
+        facts = {"models": len(models), "rows": whole.n_samples_seen_, "written": str(out)}
+        show(facts, json, quiet)

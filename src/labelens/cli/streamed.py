@@ -1,0 +1,119 @@
+"""Commands on data that need not fit in memory."""
+
+from __future__ import annotations
+
+from glob import has_magic
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ..sources import Source, column_names, open_source
+from ..streaming.checkpoint import Checkpoint
+from ..streaming.first_pass import sample_of
+from ..streaming.fitting import stream_into
+from . import options as o
+from .build import build, choose, settle
+from .output import messages
+
+# Rows that methods are compared on, and labels that are looked at.
+COMPARED, LOOKED_AT = 4096, 16384
+
+
+def is_streamed(data: Path, *options: Any) -> bool:
+    """Whether the data is several files, or one of the options that only streams have is given."""
+    several = has_magic(str(data)) and not data.exists()
+    return several or any(option is not None for option in options)
+
+
+def fit_streamed(
+    data: Path,
+    label: list[str] | None,
+    labels: Path | None,
+    features: list[str] | None,
+    drop: list[str] | None,
+    impute: o.Impute | None,
+    method: o.Method,
+    asked: dict[str, Any],
+    memory: str | None,
+    checkpoint: Path | None,
+    meter: Meter,
+) -> tuple[Any, Source, str, list[str], Checkpoint | None]:
+    """A model, what it was fitted on, why this one, notes, and the checkpoint to remove."""
+    if impute is not None:
+        raise ValueError("--impute needs all rows at once; fill the gaps in the files first.")
+    source = _opened(data, label, labels, features, drop)
+    notes: list[str] = []
+    automatic = method == o.Method.auto
+    meter.does("comparing methods" if automatic else "looking at labels")
+    some = sample_of(source, COMPARED if automatic else LOOKED_AT, features=automatic)
+    asked = settle(asked, some.y, source.head.shape[1], notes)
+    if automatic:
+        model, reason = choose(some.X, some.y, asked, asked["random_state"])
+        reason += f" (Compared on {some.n_rows} rows.)"
+    else:
+        model, reason = build(method.value, asked), ""
+    state = None if checkpoint is None else Checkpoint(checkpoint, model, source)
+    meter.does("fitting")
+    stream_into(model, source, memory, state, meter)
+    return model, source, reason, notes, state
+
+
+def _opened(
+    data: Path,
+    label: list[str] | None,
+    labels: Path | None,
+    features: list[str] | None,
+    drop: list[str] | None,
+) -> Source:
+    names = column_names(data)
+    if names is None:
+        if labels is None:
+            raise ValueError("Which labels belong to these rows? Name their file with --labels.")
+        return open_source(data, str(labels))
+    if not label:
+        raise ValueError(
+            f"Which column is the label? Name it with --label ({', '.join(map(repr, names[-5:]))})."
+        )
+    if drop:
+        features = [n for n in features or names if n not in drop and n not in label]
+    return open_source(data, label[0] if len(label) == 1 else label, features)
+
+
+class Meter:
+    """Rows, GB/s and the time that is left, if anyone looks."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._line = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=messages,
+            transient=True,
+            redirect_stdout=False,
+            disable=quiet or not messages.is_terminal,
+        )
+        self._task = self._line.add_task("", total=None, speed="")
+        self._begun: tuple[float, int] | None = None  # when, and with how many bytes done
+
+    def __enter__(self) -> Self:
+        self._line.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._line.stop()
+
+    def does(self, what: str) -> None:
+        self._line.update(self._task, description=what)
+
+    def __call__(self, rows: int, total: int | None, count: int) -> None:
+        now = monotonic()
+        self._begun = self._begun or (now, count)
+        seconds = now - self._begun[0]
+        speed = f"{(count - self._begun[1]) / seconds / 1e9:.2f} GB/s" if seconds > 0 else ""
+        self._line.update(
+            self._task, completed=rows, total=total, speed=f"{rows:,} rows {speed}".rstrip()
+        )
