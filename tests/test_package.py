@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import labelens
 from labelens._optional import require
-from labelens._threads import in_order, one_blas_thread, side_by_side
+from labelens._threads import in_order, one_ahead, one_blas_thread, side_by_side
 
 ROOT = Path(__file__).parents[1]
 
@@ -169,3 +169,29 @@ def test_bundled_data():
     assert np.unique(ionosphere.target, return_counts=True)[1].tolist() == [126, 225]
     assert len(sonar.feature_names) == 60
     assert "CC BY 4.0" in sonar.DESCR
+
+
+def test_one_ahead():
+    made, closed = [], []
+
+    def count(until):
+        try:
+            for i in range(100):
+                if i == until:
+                    raise KeyError(i)
+                made.append(i)
+                yield i
+        finally:
+            closed.append(True)
+
+    assert list(one_ahead(count(None))) == list(range(100))
+    made.clear()
+    some = one_ahead(count(None))
+    assert next(some) == 0
+    some.close()
+    assert made in ([0], [0, 1])  # one ahead, and no further
+    assert len(closed) == 2
+    broken = one_ahead(count(2))
+    assert [next(broken), next(broken)] == [0, 1]
+    with pytest.raises(KeyError):
+        next(broken)

@@ -7,7 +7,7 @@ GEMM changes bits with the thread count; results come back in the order of the b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -116,3 +116,16 @@ def side_by_side(function: Callable[[Item], Any], items: Sequence[Item], threads
         function(items[0])
         for other in others:
             other.result()
+
+
+def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
+    """The same items, the next one made on another thread while this one is in use."""
+    end = object()
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            following: Future[Any] = pool.submit(next, items, end)
+            while (item := following.result()) is not end:
+                following = pool.submit(next, items, end)
+                yield item
+    finally:
+        items.close()

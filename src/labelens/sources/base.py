@@ -30,6 +30,7 @@ class Source(ABC):
     names: list[str] | None = None  # of the columns, where X of a chunk does not know them
     n_rows: int | None = None  # None: not known before the end
     n_bytes: int = 0  # to read, as far as known
+    reader_bytes: int = 0  # that are held while it is read, beside what becomes of a chunk
     labelled: bool
     once: bool = False  # whether it can be read only once
 

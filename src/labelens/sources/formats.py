@@ -11,7 +11,9 @@ from .._optional import require
 from ..tables.files import separator_of
 
 # Bytes that are read ahead for each column: the defaults of pyarrow hold whole files instead.
-READ_AHEAD = 1 << 18
+READ_AHEAD = 1 << 16
+# Of each column a page and a dictionary, of at most this many bytes unless the writer was told so.
+PAGE = 1 << 20
 # Bytes of text that are parsed at a time.
 CSV_BLOCK = 1 << 22
 
@@ -29,6 +31,19 @@ class Parquet:
     def _open(self) -> Any:
         parquet = require("pyarrow.parquet", extra="cli")
         return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=READ_AHEAD)
+
+    def held(self, columns: Sequence[str]) -> int:
+        """Bytes that are held while these columns are read."""
+        with self._open() as file:
+            most: dict[str, int] = {}
+            for i in range(len(self.groups)):
+                group = file.metadata.row_group(i)
+                for j in range(group.num_columns):
+                    column = group.column(j)
+                    size = READ_AHEAD + min(3 * PAGE, column.total_uncompressed_size)
+                    name = column.path_in_schema.partition(".")[0]
+                    most[name] = max(size, most.get(name, 0))
+        return sum(size for name, size in most.items() if name in columns)
 
     def batches(self, columns: Sequence[str], rows: int, skip: int) -> Iterator[Any]:
         first = 0
@@ -50,6 +65,12 @@ class Arrow:
         self.path = path
         with self._open() as (schema, _):
             self.schema = schema
+
+    def held(self, columns: Sequence[str]) -> int:
+        """A record batch, as large as it was written: nothing less can be read."""
+        with self._open() as (_, batches):
+            first = next(batches, None)
+            return 0 if first is None else 2 * first.nbytes
 
     @contextmanager
     def _open(self) -> Iterator[tuple[Any, Iterator[Any]]]:
@@ -95,6 +116,10 @@ class Text:
             kind = self.schema.field(place).type
             if pa.types.is_integer(kind) or pa.types.is_null(kind):
                 self.schema = self.schema.set(place, pa.field(name, pa.float64()))
+
+    def held(self, columns: Sequence[str]) -> int:
+        """Blocks of text, read ahead, and what is made of them."""
+        return 16 * CSV_BLOCK
 
     def _open(self, schema: Any, columns: Sequence[str] | None = None) -> Any:
         csv = require("pyarrow.csv", extra="cli")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import one_ahead
 from .base import Chunk, Source, dense_head
 
 
@@ -46,17 +47,21 @@ class NpyFiles(Source):
             )
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
+        return one_ahead(self._chunks(rows, start, features))
+
+    def _chunks(self, rows: int, start: int, features: bool) -> Generator[Chunk, None, None]:
         assert self.n_rows is not None
         size = min(rows, max(self.n_rows - start, 0))
         order: Any = "F" if all(file.fortran for file in self._files) else "C"
-        buffer = np.empty((size, self.head.shape[1]), self.head.dtype, order) if features else None
-        for first in range(start, self.n_rows, rows):
+        # One is in use while the other is read into.
+        buffers = [np.empty((size, self.head.shape[1]), self.head.dtype, order) for _ in range(2)]
+        for number, first in enumerate(range(start, self.n_rows, rows)):
             last = min(first + rows, self.n_rows)
-            if buffer is not None:
-                if last - first < len(buffer):
-                    buffer = np.empty((last - first, buffer.shape[1]), buffer.dtype, order)
-                self._read(buffer, first, last)
-            yield Chunk(buffer, None if self.y is None else self.y[first:last])
+            X = None
+            if features:
+                X = buffers[number % 2][: last - first]
+                self._read(X, first, last)
+            yield Chunk(X, None if self.y is None else self.y[first:last])
 
     def _read(self, buffer: NDArray[Any], first: int, last: int) -> None:
         begins = 0
@@ -93,9 +98,11 @@ class _Header:
                 self._into(file, out, row * self.width)
                 return
             for j in range(self.width):
-                column = out[:, j] if out.flags.f_contiguous else np.empty(len(out), out.dtype)
+                apart = out.strides[0] != out.dtype.itemsize
+                column = np.empty(len(out), out.dtype) if apart else out[:, j]
                 self._into(file, column, j * self.length + row)
-                out[:, j] = column
+                if apart:
+                    out[:, j] = column
 
     def _into(self, file: BinaryIO, out: NDArray[Any], item: int) -> None:
         file.seek(self.offset + item * self.dtype.itemsize)

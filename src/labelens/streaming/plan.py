@@ -30,13 +30,14 @@ def chunk_rows(estimator: Any, source: Source, memory: Any) -> int:
     most = CHUNK_BYTES
     if memory is not None:
         allowed = as_bytes(memory)
-        fixed = LOADED + _fixed(estimator, source)
+        fixed = LOADED + source.reader_bytes + _fixed(estimator, source)
         needed = fixed + unit * row
         if allowed < needed:
             raise ValueError(
                 f"memory={memory!r} is not enough: this fit needs {_written(needed)} "
-                f"({_written(LOADED)} for libraries, {_written(fixed - LOADED)} for moments and "
-                f"work on {BLOCK_ROWS} rows at a time, {_written(unit * row)} for rows)."
+                f"({_written(LOADED + source.reader_bytes)} for libraries and readers, "
+                f"{_written(fixed - LOADED - source.reader_bytes)} for moments and what is made of "
+                f"{BLOCK_ROWS} rows at a time, {_written(unit * row)} for rows)."
             )
         most = min(most, (allowed - fixed) // row * source.row_bytes)
     return max(1, most // source.row_bytes // unit) * unit
