@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from .. import _parameters
 from .._jit import get_ready
+from .._threads import one_blas_thread
 from ..batch import read_batch
 from ..sources import Chunk, Source, open_source
 from .checkpoint import Checkpoint
@@ -105,13 +106,14 @@ def stream_into(
     if work is None:
         work, stream = _drawn(estimator, source, stream, rows)
     try:
-        for chunk in stream:
-            with placed(source, chunk, seen):
-                work._add(read_batch(work, chunk.X, chunk.y, None, False, False), moments)
-            moments, seen = work.moments_, seen + chunk.n_rows
-            told.at(seen)
-            if state is not None:
-                state.save(work, seen)
+        with one_blas_thread():  # once, not for every chunk: it takes a millisecond
+            for chunk in stream:
+                with placed(source, chunk, seen):
+                    work._add(read_batch(work, chunk.X, chunk.y, None, False, False), moments)
+                moments, seen = work.moments_, seen + chunk.n_rows
+                told.at(seen)
+                if state is not None:
+                    state.save(work, seen)
     except (Exception, KeyboardInterrupt):
         if state is not None and moments is not None:
             work.moments_ = moments

@@ -25,8 +25,8 @@ LABEL_FEATURES = 256
 def chunk_rows(estimator: Any, source: Source, memory: Any) -> int:
     """Rows in a chunk; ValueError if even the smallest takes more than `memory`."""
     unit = lcm(BLOCK_ROWS, block_rows(source.head, estimator.batch_size))
-    # A chunk, record batches or copies on the way to it, and what is made of its labels.
-    row = 3 * source.row_bytes + 64
+    # A chunk, the batches that it is made of and read ahead, and what is made of its labels.
+    row = 5 * source.row_bytes + 64
     most = CHUNK_BYTES
     if memory is not None:
         allowed = as_bytes(memory)
