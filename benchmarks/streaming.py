@@ -98,8 +98,6 @@ def measured(folder: Path, work: str, times: int) -> dict[str, float]:
 
 
 def measure(folder: Path, work: str, times: int) -> None:
-    import resource
-
     import pyarrow.dataset
     import pyarrow.parquet  # noqa: F401
 
@@ -107,13 +105,18 @@ def measure(folder: Path, work: str, times: int) -> None:
 
     if work == "ksrp_memory":
         _loaded(folder)
-    peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # noqa: E731
-    before, seconds = peak(), []
+    before, seconds = _peak(), []
     for _ in range(times):
         start = perf_counter()
         WORK[work](folder)
         seconds.append(perf_counter() - start)
-    print(json.dumps({"seconds": min(seconds), "all": seconds, "peak": peak() - before}))
+    print(json.dumps({"seconds": min(seconds), "all": seconds, "peak": _peak() - before}))
+
+
+def _peak() -> int:
+    """Bytes; not ru_maxrss, which begins with that of the process that started this one."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 # The files ---------------------------------------------------------------------------------------

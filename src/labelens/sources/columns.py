@@ -23,6 +23,8 @@ from .npy import name_of, stamps
 INDEX = re.compile(r"__index_level_\d+__")
 # Bytes of a record batch: enough for the work on each column to pay.
 BATCH_BYTES = 16 << 20
+# Bytes that the allocator of pyarrow keeps for later, measured.
+ALLOCATOR_BYTES = 64 << 20
 # Bytes of columns that are turned into rows at a time: they stay in a cache.
 TURNED_BYTES = 2 << 20
 
@@ -87,7 +89,9 @@ class ColumnFiles(Source):
         self.n_bytes = sum(path.stat().st_size for path in paths)
         if self.n_rows is not None:
             self.n_bytes = self.n_rows * self.row_bytes
-        self.reader_bytes = max(file.held([*self.labels, *features]) for file in self._files)
+        self.reader_bytes = ALLOCATOR_BYTES + max(
+            file.held([*self.labels, *features]) for file in self._files
+        )
 
     def _refuse_others(self, names: list[str]) -> None:
         """Files whose columns are not those of the first, before any is read."""

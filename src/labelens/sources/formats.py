@@ -12,8 +12,8 @@ from ..tables.files import separator_of
 
 # Bytes that are read ahead for each column: the defaults of pyarrow hold whole files instead.
 READ_AHEAD = 1 << 16
-# Of each column a page, packed and unpacked, and a dictionary are held, each of at most this many
-# bytes unless the writer was told otherwise.
+# Of each column a page and a dictionary are held, each of at most this many bytes unless the writer
+# was told otherwise.
 PAGE = 1 << 20
 # Bytes of text that are parsed at a time.
 CSV_BLOCK = 1 << 22
@@ -41,7 +41,7 @@ class Parquet:
                 group = file.metadata.row_group(i)
                 for j in range(group.num_columns):
                     column = group.column(j)
-                    size = READ_AHEAD + 3 * min(PAGE, column.total_uncompressed_size)
+                    size = READ_AHEAD + 2 * min(PAGE, column.total_uncompressed_size)
                     name = column.path_in_schema.partition(".")[0]
                     most[name] = max(size, most.get(name, 0))
         return sum(size for name, size in most.items() if name in columns)
