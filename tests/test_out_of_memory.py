@@ -44,7 +44,8 @@ def table(tmp_path, rng):
 def eager(monkeypatch):
     """Chunks of one block, and a checkpoint and a word after each."""
     monkeypatch.setattr(progress, "SECONDS", 0.0)
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 1)
+    for name in ("CHUNK_BYTES", "KERNEL_CHUNK_BYTES", "KERNEL_BLOCKS"):
+        monkeypatch.setattr(plan, name, 1)
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
 
@@ -272,7 +273,8 @@ def test_memory_that_is_not_enough(table):
 
 @pytest.mark.parametrize("kind", ["npy", "parquet", "csv"])
 def test_transform_into_a_file(table, tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 1)
+    for name in ("CHUNK_BYTES", "KERNEL_CHUNK_BYTES", "KERNEL_BLOCKS"):
+        monkeypatch.setattr(plan, name, 1)
     model = labelens.fit(SupervisedPCA(2), table, label="y")
     (tmp_path / "out").mkdir()
     out = tmp_path / "out" / f"Z.{kind}"

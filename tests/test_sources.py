@@ -52,7 +52,9 @@ def rows(rng):
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     """Several chunks, although the data is small."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 2 * 1024 * D * 4)
+    for name in ("CHUNK_BYTES", "KERNEL_CHUNK_BYTES"):
+        monkeypatch.setattr(plan, name, 2 * 1024 * D * 4)
+    monkeypatch.setattr(plan, "KERNEL_BLOCKS", 1)
 
 
 def as_table(X, y):

@@ -45,6 +45,7 @@ def class_sums(
 ) -> None:
     """Add w_i (rows_i - origin) to the sums of its class, (n, p) into (c, p), columns first:last.
 
+    Rows are in C or Fortran order; the same numbers are added up in the same order either way.
     Run r is the rows order[starts[r] : starts[r + 1]], and classes[k] the class of row order[k].
     A long run is added up by itself and then to its class, so that the error grows with the square
     root of the number of runs; the rows of others go to their class one after the other. Several
@@ -57,7 +58,9 @@ def class_sums(
         return
     if rows.dtype == bool:
         rows = rows.view(np.uint8)
-    compiled = _compiled_class_sums(rows.dtype)
+    by_rows = rows.flags.c_contiguous
+    compiled = _compiled_class_sums(rows.dtype, by_rows)
+    rows = rows if by_rows else rows.T
     compiled(rows, order, starts, long, classes, weight, origin, sums, first, last)
 
 
@@ -200,6 +203,30 @@ def _class_sums_body(rows, order, starts, long, classes, weight, origin, sums, f
                 total[j] += run[j]
 
 
+def _class_sums_by_columns_body(  # type: ignore[no-untyped-def]
+    columns, order, starts, long, classes, weight, origin, sums, first, last
+):
+    for j in range(first, last):
+        x, o = columns[j], origin[j]
+        for r in range(len(long)):
+            a, b = starts[r], starts[r + 1]
+            total = sums[classes[a], j]
+            run = 0.0 if long[r] else total
+            for k in range(a, b if len(weight) else a):
+                run += (x[order[k]] - o) * weight[order[k]]
+            a = b if len(weight) else a
+            while long[r] and b - a >= 8:
+                x0, x1, x2, x3 = x[order[a]], x[order[a + 1]], x[order[a + 2]], x[order[a + 3]]
+                x4, x5, x6, x7 = x[order[a + 4]], x[order[a + 5]], x[order[a + 6]], x[order[a + 7]]
+                run += (((x0 - o) + (x1 - o)) + ((x2 - o) + (x3 - o))) + (
+                    ((x4 - o) + (x5 - o)) + ((x6 - o) + (x7 - o))
+                )
+                a += 8
+            for k in range(a, b):
+                run += x[order[k]] - o
+            sums[classes[starts[r]], j] = total + run if long[r] else run
+
+
 def _sparse_class_sums_body(data, indices, indptr, order, codes, weight, sums):  # type: ignore[no-untyped-def]
     for k in range(len(order)):
         i = order[k]
@@ -320,7 +347,7 @@ def _compiled_column_spread(dtype: Any) -> Any:
 
 
 @cache
-def _compiled_class_sums(dtype: Any) -> Any:
+def _compiled_class_sums(dtype: Any, by_rows: bool) -> Any:
     from numba import boolean, float64, from_dtype, int64, types
 
     # Declared read-only, so that one compiled version serves all callers.
@@ -328,7 +355,7 @@ def _compiled_class_sums(dtype: Any) -> Any:
     reals, sums = _read_only(float64, 1), types.Array(float64, 2, "C")
     flags = _read_only(boolean, 1)
     arguments = (rows, numbers, numbers, flags, numbers, reals, reals, sums, int64, int64)
-    return _compile(_class_sums_body, *arguments)
+    return _compile(_class_sums_body if by_rows else _class_sums_by_columns_body, *arguments)
 
 
 @cache

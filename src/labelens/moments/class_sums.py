@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -21,7 +22,7 @@ PIECE_BYTES, PIECE_BLOCKS = 1 << 28, 512
 # Rows of one class in one block from which on they are added up before they join the rest.
 LONG_RUN = 16
 # Numbers to add up below which starting threads takes longer.
-WORTH_A_THREAD = 1 << 19
+WORTH_A_THREAD = 1 << 22
 # How much larger than the mean the largest share of rows may be.
 UNEVEN = 1.1
 # Columns below which a share reads too little of each row.
@@ -156,18 +157,34 @@ def _add_class_sums(
             classes,
             1,
             left.nnz,
+            True,
         )
         return
-    # A piece has to stay in memory while it is read out of order, also of a larger file; other
-    # layouts than C are copied a block at a time.
-    size = BLOCK_ROWS
-    if left.flags.c_contiguous:
-        size *= min(PIECE_BLOCKS, max(1, PIECE_BYTES // max(1, left[:BLOCK_ROWS].nbytes)))
+    # A piece has to stay in memory while it is read out of order, also of a larger file; what is
+    # neither rows nor columns in one piece is copied a block at a time.
+    rows = _whole_columns(left)
+    whole = rows.flags.c_contiguous or rows.flags.f_contiguous
+    blocks = min(PIECE_BLOCKS, PIECE_BYTES // max(1, left[:BLOCK_ROWS].nbytes)) if whole else 1
+    size = BLOCK_ROWS * max(1, blocks)
     for start in range(0, left.shape[0], size):
         here = slice(*np.searchsorted(which, [start, start + size]))
-        rows = np.ascontiguousarray(left[start : start + size])
-        w = weights[start : start + size]
-        _add_piece(rows, codes[here], which[here] - start, w, origin, sums)
+        if here.start == here.stop:
+            continue
+        if whole:
+            _add_piece(rows, codes[here], which[here], weights, origin, sums)
+        else:
+            some = slice(start, start + size)
+            copied = np.ascontiguousarray(left[some])
+            _add_piece(copied, codes[here], which[here] - start, weights[some], origin, sums)
+
+
+def _whole_columns(left: NDArray[Any]) -> NDArray[Any]:
+    """Some rows of a Fortran array as all of its rows, of which the others are not looked at."""
+    size, apart = left.itemsize, left.strides[1]
+    in_pieces = left.strides[0] != size or apart % size or apart < size * left.shape[0]
+    if left.flags.c_contiguous or in_pieces:
+        return left
+    return as_strided(left, (apart // size, left.shape[1]), writeable=False)
 
 
 def _add_piece(
@@ -182,7 +199,8 @@ def _add_piece(
         runs = starts[some.start : some.stop + 1], long[some]
         _jit.class_sums(rows, order, *runs, classes, weight, origin, sums, first, last)
 
-    _share_out(add, classes, rows.shape[1], rows.size)
+    p = rows.shape[1]
+    _share_out(add, classes, p, len(codes) * p, rows.flags.c_contiguous)
 
 
 def _runs(
@@ -201,12 +219,16 @@ def _runs(
 
 
 def _share_out(
-    add: Callable[[int, int, int, int], None], classes: NDArray[np.intp], p: int, work: int
+    add: Callable[[int, int, int, int], None],
+    classes: NDArray[np.intp],
+    p: int,
+    work: int,
+    by_rows: bool,
 ) -> None:
     """Call add(first row, last row, first column, last column), on all threads if it pays.
 
-    A thread gets whole classes where they can be dealt out evenly, because that reads whole rows;
-    otherwise, and for what threads are left, columns are shared out too.
+    Where the numbers of a row lie side by side, a thread gets whole classes if they can be dealt
+    out evenly; otherwise, and for what threads are left, columns are shared out.
     """
     n = len(classes)
     if work < WORTH_A_THREAD:
@@ -214,12 +236,13 @@ def _share_out(
         return
     with one_blas_thread() as threads:
         edges = np.concatenate([[0], np.flatnonzero(classes[1:] != classes[:-1]) + 1, [n]])
-        for parts in range(threads, 0, -1):
+        for parts in range(threads if by_rows else 1, 0, -1):
             wanted = np.arange(parts + 1) * n / parts
             cuts = edges[np.abs(edges - wanted[:, None]).argmin(axis=1)]
             if np.diff(cuts).max() <= UNEVEN * n / parts:
                 break
-        slabs = min(-(-threads // parts), max(1, p // NARROWEST))
+        narrowest = NARROWEST if by_rows else 1
+        slabs = min(-(-threads // parts), max(1, p // narrowest))
         columns = np.linspace(0, p, slabs + 1).astype(int)
         shares = [(*rows, *some) for rows in pairwise(cuts) for some in pairwise(columns)]
         side_by_side(lambda share: add(*share), shares, threads)

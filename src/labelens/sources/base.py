@@ -30,7 +30,8 @@ class Source(ABC):
     names: list[str] | None = None  # of the columns, where X of a chunk does not know them
     n_rows: int | None = None  # None: not known before the end
     n_bytes: int = 0  # to read, as far as known
-    reader_bytes: int = 0  # that are held while it is read, beside what becomes of a chunk
+    copies: int = 2  # of a chunk that are held while it is read
+    reader_bytes: int = 0  # that are held beside
     labelled: bool
     once: bool = False  # whether it can be read only once
 
@@ -41,6 +42,10 @@ class Source(ABC):
     @abstractmethod
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
         """Chunks of `rows` rows from row `start` on; without features, labels alone are read."""
+
+    def spare_memory(self) -> bool:
+        """Hold less while reading from now on, at some cost; whether that makes a difference."""
+        return False
 
     def identity(self) -> dict[str, Any] | None:
         """What tells this source from others, and from itself once changed; None: nothing does."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import require
-from .._threads import one_ahead, one_blas_thread, side_by_side
-from ..moments import BLOCK_ROWS
+from .._threads import one_ahead
 from .base import Chunk, Source, dense_head
 from .npy import name_of, stamps
 
 # What pandas calls an index in a file: it numbers rows, and says nothing about them.
 INDEX = re.compile(r"__index_level_\d+__")
-# Bytes of a record batch: enough for the work on each column to pay.
-BATCH_BYTES = 16 << 20
+# What is decoded page by page at a time: so many chunks, but no more than so many bytes. The less,
+# the more time goes into starting with each column.
+BATCH_CHUNKS, BATCH_BYTES = 4, 32 << 20
 # Bytes that the allocator of pyarrow keeps for later, measured.
 ALLOCATOR_BYTES = 64 << 20
-# Bytes of columns that are turned into rows at a time: they stay in a cache.
-TURNED_BYTES = 2 << 20
 
 
 Batches = Generator[tuple[Any, Path], None, None]  # record batches, and the file each is from
@@ -89,9 +86,20 @@ class ColumnFiles(Source):
         self.n_bytes = sum(path.stat().st_size for path in paths)
         if self.n_rows is not None:
             self.n_bytes = self.n_rows * self.row_bytes
-        self.reader_bytes = ALLOCATOR_BYTES + max(
-            file.held([*self.labels, *features]) for file in self._files
-        )
+        self._wanted = [*self.labels, *features]
+        self.sparing = any(file.best_spared(self._wanted) for file in self._files)
+
+    @property
+    def reader_bytes(self) -> int:  # type: ignore[override]
+        return ALLOCATOR_BYTES + max(file.held(self._wanted, self.sparing) for file in self._files)
+
+    @property
+    def copies(self) -> int:  # type: ignore[override]
+        return 2 + (2 * BATCH_CHUNKS if self.sparing else 0)  # a batch in use, and one read ahead
+
+    def spare_memory(self) -> bool:
+        before, self.sparing = self.sparing, True
+        return not before
 
     def _refuse_others(self, names: list[str]) -> None:
         """Files whose columns are not those of the first, before any is read."""
@@ -124,25 +132,27 @@ class ColumnFiles(Source):
     def _length_of(self, name: str) -> int:
         for file in self._files:
             with in_words(file.path):
-                for batch in file.batches([name], 1, 0):
+                for batch in file.batches([name], 1, 0, sparing=True):
                     if batch.num_rows and batch.column(0)[0].is_valid:
                         return len(batch.column(0)[0])
         raise ValueError(f"The column {name!r} has no list in it to tell how long its lists are.")
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
-        wanted = [*self.labels, *(f.name for f in self._features)] if features else self.labels
-        buffer = np.empty((rows, self.head.shape[1]), self.head.dtype) if features else None
+        wanted = self._wanted if features else self.labels
+        buffer = self._buffer(rows) if features else None
         labels: list[Any] = []
         filled = 0
         for batch, path in one_ahead(self._batches(wanted, rows, start)):
+            columns = self._columns(batch, path) if features else []
             at = 0
             while at < batch.num_rows:
-                piece = batch.slice(at, rows - filled)
-                at += piece.num_rows
+                here = slice(at, min(at + rows - filled, batch.num_rows))
+                at, begins, filled = here.stop, filled, filled + here.stop - here.start
                 if buffer is not None:
-                    self._fill(buffer[filled : filled + piece.num_rows], piece, path)
+                    for place, column in columns:
+                        buffer[begins:filled, place] = column[here]
+                piece = batch.slice(here.start, here.stop - here.start)
                 labels.append([piece.column(j) for j in range(len(self.labels))])
-                filled += piece.num_rows
                 if filled == rows:
                     yield Chunk(buffer, self._label_array(labels))
                     labels, filled = [], 0
@@ -150,13 +160,14 @@ class ColumnFiles(Source):
             yield Chunk(None if buffer is None else buffer[:filled], self._label_array(labels))
 
     def _batches(self, wanted: list[str], rows: int, start: int) -> Batches:
-        rows = min(rows, max(BLOCK_ROWS, BATCH_BYTES // self.row_bytes))
+        rows = max(rows, min(BATCH_CHUNKS * rows, BATCH_BYTES // self.row_bytes))
         for file in self._files:
             if file.n_rows is not None and start >= file.n_rows:
                 start -= file.n_rows
                 continue
             with in_words(file.path):
-                for batch in file.batches(wanted, rows, 0 if file.n_rows is None else start):
+                skip = 0 if file.n_rows is None else start
+                for batch in file.batches(wanted, rows, skip, self.sparing):
                     if file.n_rows is not None or start == 0:
                         yield batch, file.path
                     else:  # a file that does not know how many rows it has is read up to the row
@@ -166,27 +177,30 @@ class ColumnFiles(Source):
                             yield batch.slice(passed), file.path
             start = 0 if file.n_rows is not None else start
 
-    def _fill(self, out: NDArray[Any], batch: Any, path: Path) -> None:
-        """Columns into rows, (n, d) in C order."""
-        columns: list[NDArray[Any]] = []
-        place = len(self.labels)
-        for feature in self._features:
-            columns.append(self._numbers(batch.column(place), feature, path))
-            place += 1
-        if len(columns) == 1:
-            out[:] = columns[0].reshape(out.shape)
-            return
+    def _buffer(self, rows: int) -> NDArray[Any]:
+        """Columns in one piece each, as they are in the file; rows, if there are lists of numbers.
+
+        Columns lie a line further apart than a multiple of 4096 bytes, where all would fall into
+        the same lines of a cache: then it takes five times as long to read some rows of all.
+        """
+        width, dtype = self.head.shape[1], self.head.dtype
         if any(feature.width is not None for feature in self._features):
-            at = 0
-            for column, feature in zip(columns, self._features, strict=True):
-                out[:, at : at + feature.columns] = column.reshape(len(out), -1)
-                at += feature.columns
-            return
-        with one_blas_thread() as threads:
-            cuts = np.linspace(0, len(out), threads + 1).astype(int)
-            side_by_side(
-                lambda share: _turn(columns, out, *share), list(pairwise(cuts.tolist())), threads
-            )
+            return np.empty((rows, width), dtype)
+        return np.empty((rows + 64 // dtype.itemsize, width), dtype, order="F")[:rows]
+
+    def _columns(self, batch: Any, path: Path) -> list[tuple[Any, NDArray[Any]]]:
+        """Where each feature goes, and its numbers: (n,), or (n, w) of lists."""
+        found: list[tuple[Any, NDArray[Any]]] = []
+        at = 0
+        for j, feature in enumerate(self._features, len(self.labels)):
+            numbers = self._numbers(batch.column(j), feature, path)
+            if feature.width is None:
+                found.append((at, numbers))
+            else:
+                shape = batch.num_rows, feature.width
+                found.append((slice(at, at + feature.width), numbers.reshape(shape)))
+            at += feature.columns
+        return found
 
     def _numbers(self, column: Any, feature: Feature, path: Path) -> NDArray[Any]:
         if column.null_count:
@@ -237,23 +251,6 @@ class ColumnFiles(Source):
             "labels": self.labels,
             "features": [[f.name, str(f.dtype), f.width] for f in self._features],
         }
-
-
-def _turn(columns: list[NDArray[Any]], out: NDArray[Any], first: int, last: int) -> None:
-    """Rows first to last, a block at a time.
-
-    Columns of a block lie a little further apart than a power of two: at 4096 bytes all of them
-    would fall into the same lines of a cache, and it takes three times as long.
-    """
-    line = 64 // out.dtype.itemsize
-    rows = max(line, TURNED_BYTES // (len(columns) * out.dtype.itemsize) // 64 * 64)
-    block = np.empty((len(columns), rows + line), out.dtype)
-    for start in range(first, last, rows):
-        here = slice(start, min(start + rows, last))
-        side = block[:, : here.stop - start]
-        for turned, column in zip(side, columns, strict=True):
-            turned[:] = column[here]
-        out[here] = side.T
 
 
 @contextmanager

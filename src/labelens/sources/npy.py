@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,36 +15,32 @@ from .base import Chunk, Source, dense_head
 
 
 class NpyFiles(Source):
-    """One or several files of rows; the labels are an array, or files of as many rows in all."""
+    """One or several files of rows; the labels are an array, or a file of as many rows."""
 
     def __init__(self, paths: list[Path], label: Any) -> None:
         self.paths, self.called = paths, name_of(paths)
-        self._files = [_Header(path) for path in paths]
+        self._files = [_File(path) for path in paths]
         first = self._files[0]
         for file in self._files:
-            if file.width != first.width or file.dtype != first.dtype:
+            if len(file.shape) != 2:
                 raise ValueError(
-                    f"{file.path} has {file.width} columns of {file.dtype}, and {first.path} "
-                    f"{first.width} of {first.dtype}."
+                    f"{file.path} has shape {file.shape}; rows and columns are wanted."
+                )
+            if file.shape[1] != first.shape[1] or file.dtype != first.dtype:
+                raise ValueError(
+                    f"{file.path} has {file.shape[1]} columns of {file.dtype}, and {first.path} "
+                    f"{first.shape[1]} of {first.dtype}."
                 )
         if first.dtype.kind not in "fiub":
             raise ValueError(f"{first.path} holds {first.dtype}; labelens takes real numbers.")
-        self.head = dense_head(first.width, first.dtype)
-        self.n_rows = sum(file.length for file in self._files)
+        self.head = dense_head(first.shape[1], first.dtype)
+        self.n_rows = sum(file.shape[0] for file in self._files)
         self.n_bytes = self.n_rows * self.row_bytes
-        self._label_path = Path(label) if isinstance(label, (str, Path)) else None
-        y = label
-        if self._label_path is not None:
-            if not self._label_path.exists():
-                raise FileNotFoundError(
-                    f"There is no file {label}; the labels of an .npy file are another .npy file."
-                )
-            y = np.load(self._label_path, allow_pickle=False)
-        self.y = None if y is None else np.asarray(y)
-        self.labelled = y is not None
-        if self.y is not None and len(self.y) != self.n_rows:
+        self._labels = _labels(label)
+        self.labelled = self._labels is not None
+        if self._labels is not None and self._labels.shape[0] != self.n_rows:
             raise ValueError(
-                f"There are {self.n_rows} rows in {self.called} and {len(self.y)} labels."
+                f"There are {self.n_rows} rows in {self.called} and {self._labels.shape[0]} labels."
             )
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
@@ -61,24 +58,42 @@ class NpyFiles(Source):
             if features:
                 X = buffers[number % 2][: last - first]
                 self._read(X, first, last)
-            yield Chunk(X, None if self.y is None else self.y[first:last])
+            yield Chunk(X, self._labels_of(first, last))
 
     def _read(self, buffer: NDArray[Any], first: int, last: int) -> None:
         begins = 0
         for file in self._files:
-            a, b = max(first, begins), min(last, begins + file.length)
+            a, b = max(first, begins), min(last, begins + file.shape[0])
             if a < b:
                 file.read(buffer[a - first : b - first], a - begins)
-            begins += file.length
+            begins += file.shape[0]
+
+    def _labels_of(self, first: int, last: int) -> Any:
+        if not isinstance(self._labels, _File):
+            return None if self._labels is None else self._labels[first:last]
+        labels = np.empty((last - first, *self._labels.shape[1:]), self._labels.dtype)
+        self._labels.read(labels, first)
+        return labels
 
     def identity(self) -> dict[str, Any] | None:
-        if self.y is not None and self._label_path is None:
+        if isinstance(self._labels, np.ndarray):
             return None
-        return stamps([*self.paths, *([self._label_path] if self._label_path else [])])
+        return stamps([*self.paths, *([] if self._labels is None else [self._labels.path])])
 
 
-class _Header:
-    """Where the numbers of a .npy file begin, and what they are."""
+def _labels(label: Any) -> Any:
+    """None, an array, or a file that holds one."""
+    if label is None or not isinstance(label, (str, Path)):
+        return None if label is None else np.asarray(label)
+    if not Path(label).exists():
+        raise FileNotFoundError(
+            f"There is no file {label}; the labels of an .npy file are another .npy file."
+        )
+    return _File(Path(label))
+
+
+class _File:
+    """What a .npy file holds, and where in it the numbers begin."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -86,21 +101,20 @@ class _Header:
             there = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise ValueError(f"{path} cannot be read: {error}") from None
-        if there.ndim != 2:
-            raise ValueError(f"{path} has shape {there.shape}; rows and columns are wanted.")
-        self.length, self.width = there.shape
-        self.dtype, self.offset = there.dtype, int(getattr(there, "offset", 0))
+        self.shape, self.dtype = there.shape, there.dtype
+        self.offset = int(getattr(there, "offset", 0))
         self.fortran = there.flags.f_contiguous and not there.flags.c_contiguous
 
     def read(self, out: NDArray[Any], row: int) -> None:
+        """Rows `row` and after, as many as `out` has."""
         with open(self.path, "rb", buffering=0) as file:
             if not self.fortran:
-                self._into(file, out, row * self.width)
+                self._into(file, out, row * prod(self.shape[1:]))
                 return
-            for j in range(self.width):
+            for j in range(self.shape[1]):
                 apart = out.strides[0] != out.dtype.itemsize
                 column = np.empty(len(out), out.dtype) if apart else out[:, j]
-                self._into(file, column, j * self.length + row)
+                self._into(file, column, j * self.shape[0] + row)
                 if apart:
                     out[:, j] = column
 

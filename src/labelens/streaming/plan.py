@@ -14,8 +14,11 @@ from .first_pass import sample_rows
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate(["", "K", "M", "G", "T"]) if unit}
-# Bytes of a chunk: more does not make it faster.
-CHUNK_BYTES = 32 << 20
+# Bytes of a chunk: two of them stay in a cache between reading and adding up.
+CHUNK_BYTES = 8 << 20
+# Kernel methods take long over a chunk, and threads wait for each other at its end: so many bytes,
+# and as many blocks.
+KERNEL_CHUNK_BYTES, KERNEL_BLOCKS = 32 << 20, 16
 # Libraries that the first chunk loads, and what allocators keep: measured, rounded up.
 LOADED = 110 << 20
 # Of unknown labels so many features, or classes, are assumed.
@@ -25,13 +28,17 @@ LABEL_FEATURES = 256
 def chunk_rows(estimator: Any, source: Source, memory: Any) -> int:
     """Rows in a chunk; ValueError if even the smallest takes more than `memory`."""
     unit = lcm(BLOCK_ROWS, block_rows(source.head, estimator.batch_size))
-    # A chunk, the batches that it is made of and read ahead, and what is made of its labels.
-    row = 5 * source.row_bytes + 64
+    # Copies of a chunk in the reader, one more of what is done with it, and its labels.
+    row = (source.copies + 1) * source.row_bytes + 64
     most = CHUNK_BYTES
+    if estimator._kernelised:
+        most = max(KERNEL_CHUNK_BYTES, KERNEL_BLOCKS * BLOCK_ROWS * source.row_bytes)
     if memory is not None:
         allowed = as_bytes(memory)
         fixed = LOADED + source.reader_bytes + _fixed(estimator, source)
         needed = fixed + unit * row
+        if allowed < needed and source.spare_memory():
+            return chunk_rows(estimator, source, memory)
         if allowed < needed:
             raise ValueError(
                 f"memory={memory!r} is not enough: this fit needs {_written(needed)} "
