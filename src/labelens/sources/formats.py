@@ -24,27 +24,29 @@ GROUP, GROUPS = 80 << 20, 3
 
 class Parquet:
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._metadata = path, None
         with self._open() as file:
-            self.schema = file.schema_arrow
-            self.groups = [
-                file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)
-            ]
+            self.schema, self._metadata = file.schema_arrow, file.metadata
+        self.groups = [group.num_rows for group in self._groups_of_file()]
         self.n_rows: int | None = sum(self.groups)
 
     def _open(self) -> Any:
-        parquet = require("pyarrow.parquet", extra="cli")
-        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=READ_AHEAD)
+        return require("pyarrow.parquet", extra="cli").ParquetFile(
+            self.path, metadata=self._metadata, pre_buffer=False, buffer_size=READ_AHEAD
+        )
+
+    def _groups_of_file(self) -> list[Any]:
+        assert self._metadata is not None
+        return [self._metadata.row_group(i) for i in range(self._metadata.num_row_groups)]
 
     def held(self, columns: Sequence[str], sparing: bool) -> int:
         """Bytes that are held while these columns are read."""
         if not sparing:
             return GROUPS * self._largest_group(columns)
-        with self._open() as file:
-            most: dict[str, int] = {}
-            for i in range(len(self.groups)):
-                for name, size in _column_sizes(file.metadata.row_group(i)):
-                    most[name] = max(READ_AHEAD + 2 * min(PAGE, size), most.get(name, 0))
+        most: dict[str, int] = {}
+        for group in self._groups_of_file():
+            for name, size in _column_sizes(group):
+                most[name] = max(READ_AHEAD + 2 * min(PAGE, size), most.get(name, 0))
         return sum(size for name, size in most.items() if name in columns)
 
     def best_spared(self, columns: Sequence[str]) -> bool:
@@ -53,16 +55,14 @@ class Parquet:
     def _largest_group(self, columns: Sequence[str]) -> int:
         """Bytes, decoded."""
         widths = {name: _width(self.schema.field(name).type) for name in columns}
-        with self._open() as file:
-            groups = [file.metadata.row_group(i) for i in range(len(self.groups))]
-            sizes = [
-                sum(
-                    group.num_rows * widths[name] or size
-                    for name, size in _column_sizes(group)
-                    if name in widths
-                )
-                for group in groups
-            ]
+        sizes = [
+            sum(
+                group.num_rows * widths[name] or size
+                for name, size in _column_sizes(group)
+                if name in widths
+            )
+            for group in self._groups_of_file()
+        ]
         return max(sizes, default=0)
 
     def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
