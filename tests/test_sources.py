@@ -20,8 +20,9 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
+from labelens.engines import first_pass
 from labelens.sources import open_source
-from labelens.streaming import first_pass, plan
+from labelens.streaming import plan
 
 MODELS = [
     SupervisedPCA(2),

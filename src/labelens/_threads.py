@@ -86,6 +86,18 @@ def one_blas_thread() -> Iterator[int]:
         _blas.leave()
 
 
+@contextmanager
+def working() -> Iterator[None]:
+    """Let this thread be one of ours for a while: others like it have the other cores."""
+    before = hasattr(_this_thread, "works")
+    _this_thread.works = True
+    try:
+        yield
+    finally:
+        if not before:
+            del _this_thread.works
+
+
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """`map(function, items)` on all allowed threads; at most that many results wait at a time."""
     items = iter(items)

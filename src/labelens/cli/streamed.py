@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ..sources import Source, column_names, open_source
+from ..engines.first_pass import sample_of
+from ..sources import Chunk, Source, column_names, open_source
 from ..streaming.checkpoint import Checkpoint
-from ..streaming.first_pass import sample_of
 from ..streaming.fitting import stream_into
 from . import options as o
 from .build import build, choose, settle
@@ -19,6 +19,7 @@ from .output import messages
 
 # Rows that methods are compared on, and labels that are looked at.
 COMPARED, LOOKED_AT = 4096, 16384
+CHUNK_BYTES = 8 << 20
 
 
 def is_streamed(data: Path, *options: Any) -> bool:
@@ -47,7 +48,7 @@ def fit_streamed(
     notes: list[str] = []
     automatic = method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
-    some = sample_of(source, COMPARED if automatic else LOOKED_AT, features=automatic)
+    some = _sample(source, COMPARED if automatic else LOOKED_AT, features=automatic)
     asked = settle(asked, some.y, source.head.shape[1], notes)
     if automatic:
         model, reason = choose(some.X, some.y, asked, asked["random_state"])
@@ -79,6 +80,14 @@ def _opened(
     if drop:
         features = [n for n in features or names if n not in drop and n not in label]
     return open_source(data, label[0] if len(label) == 1 else label, features)
+
+
+def _sample(source: Source, size: int, features: bool) -> Chunk:
+    rows = max(1, CHUNK_BYTES // source.row_bytes)
+    sample = sample_of(source.chunks(rows, features=features), size)
+    if sample is None:
+        raise ValueError(f"There are no rows in {source.called}.")
+    return sample
 
 
 class Meter:

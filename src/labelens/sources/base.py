@@ -12,14 +12,16 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows; X is overwritten when the next chunk is asked for."""
+    """Some rows; X may be overwritten when the next chunk is asked for."""
 
     X: Any  # (n, d); None where only labels were asked for
     y: Any  # (n,), (n, m) or None
+    weight: Any = None  # (n,)
 
     @property
     def n_rows(self) -> int:
-        return (self.y if self.X is None else self.X).shape[0]
+        there = next(a for a in (self.X, self.y, self.weight) if a is not None)
+        return int(there.shape[0])
 
 
 class Source(ABC):

@@ -1,7 +1,6 @@
 """Data in pieces: `fit` and `transform` of sources that need not fit in memory.
 
 fitting.py      the fit itself
-first_pass.py   what has to be known of all rows before the first is added
 plan.py         how many rows a chunk may have, given the memory
 checkpoint.py   a fit that goes on where it was killed
 transforming.py rows through a model, into a file

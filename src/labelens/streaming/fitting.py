@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from itertools import chain
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from .. import _parameters
 from .._jit import get_ready
 from .._threads import one_blas_thread
-from ..batch import read_batch
+from .._validation import check_rows
+from ..batch import Batch, read_batch
+from ..engines.errors import placed
+from ..engines.first_pass import Needs, View, balanced, count_classes, sample_rows
+from ..engines.fitting import finish
 from ..sources import Chunk, Source, open_source
 from .checkpoint import Checkpoint
-from .errors import placed
-from .first_pass import Needs, balance, look
 from .plan import chunk_rows
 from .progress import Progress, Told
 
@@ -122,7 +123,7 @@ def stream_into(
     told.at(seen, done=True)
     if state is not None:
         state.save(work, seen, now=True)
-    _finish(estimator, work, source.names)
+    finish(estimator, work, source.names)
 
 
 def _drawn(
@@ -143,26 +144,26 @@ def _drawn(
         )
     if needs.counts:
         _parameters.check_has_classes(work, first.y)
-        work.class_weight = balance(work, source, rows)
+        labels = source.chunks(rows, features=False)
+        work.class_weight = balanced(reduce(partial(count_classes, work), labels, {}))
     if not (needs.spread or needs.sample):
         with placed(source, first, 0):
             work._draw(read_batch(work, first.X, first.y, None, True, False))
         return work, chain([first], stream)
     del first, stream  # and the buffer with them
-    work._draw(look(work, source, needs, rows))
+    work._draw(_seen_first(work, source, needs, rows))
     return work, source.chunks(rows)
 
 
-def _finish(estimator: Any, work: Any, names: list[str] | None) -> None:
-    parameters = estimator.get_params(deep=False)
-    work._recipe = replace(work._recipe, parameters=parameters)
-    fitted = {name: value for name, value in vars(work).items() if name not in parameters}
-    if names is not None:
-        fitted["feature_names_in_"] = np.array(names, dtype=object)
-    with estimator._unchanged_on_error():
-        vars(estimator).pop("feature_names_in_", None)
-        vars(estimator).update(fitted)
-        try:
-            estimator._solve()
-        except NotFittedError as error:
-            raise ValueError(str(error)) from None
+def _seen_first(work: Any, source: Source, needs: Needs, rows: int) -> Batch:
+    """The batch to draw from: the first rows or a sample, with the spread of all."""
+    first, view = None, View.of(needs, sample_rows(work, source.row_bytes))
+    for chunk in source.chunks(rows):
+        if first is None:
+            first = Chunk(chunk.X.copy() if hasattr(chunk.X, "copy") else chunk.X, chunk.y)
+            check_rows(work, first.X, reset=True, finite=False)
+        view = view.add(work, needs, chunk)
+    assert first is not None
+    drawn = first if view.sample is None else view.sample.rows()
+    batch = read_batch(work, drawn.X, drawn.y, None, True, False)
+    return replace(batch, spread=view.spread)

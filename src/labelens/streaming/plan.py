@@ -7,10 +7,10 @@ from math import lcm
 from typing import Any
 
 from .._threads import one_blas_thread
+from ..engines.first_pass import sample_rows
 from ..moments import BLOCK_ROWS
 from ..recipe import block_rows, statistics
 from ..sources import Source
-from .first_pass import sample_rows
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate(["", "K", "M", "G", "T"]) if unit}
@@ -73,7 +73,7 @@ def _fixed(estimator: Any, source: Source) -> int:
     if estimator._kernelised:
         total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # features on the way
         total += 8 * p * d  # frequencies or landmarks
-        total += 2 * sample_rows(estimator, source) * source.row_bytes
+        total += 2 * sample_rows(estimator, source.row_bytes) * source.row_bytes
     return int(total)
 
 

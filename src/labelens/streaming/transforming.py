@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .._files import replaced
 from .._optional import require
 from .._validation import check_is_fitted
+from ..engines.errors import placed
 from ..sources import Source, has_named_columns, open_source
-from .errors import placed
 from .plan import chunk_rows
 from .progress import Progress, Told
 

@@ -1,0 +1,227 @@
+"""A fit of rows that are elsewhere: three questions at most, each a step and a merge.
+
+    class_weight="balanced"         how many rows has every class?
+    what first_pass.py lists        how far do columns spread, and which rows are in the sample?
+    always                          what are the moments?
+
+The maps are drawn here, from the first rows or from the sample, and go with the last question to
+where the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from .. import _parameters
+from .._jit import get_ready
+from .._validation import check_rows
+from ..batch import read_batch
+from ..labels import class_weights, read_labels
+from ..moments import BLOCK_ROWS, Moments
+from ..sources import Chunk, some_rows
+from ..sources.batches import join_labels
+from .first_pass import (
+    Counts,
+    Needs,
+    View,
+    balanced,
+    count_classes,
+    join_rows,
+    merge_counts,
+    sample_rows,
+)
+from .parts import Part, Parts, one_after_the_other
+
+
+def fit_parts(estimator: Any, parts: Parts) -> None:
+    """Fit the estimator; if anything goes wrong it is left as it was."""
+    _parameters.check(estimator)
+    if estimator._kernelised and estimator.approximation == "exact":
+        raise ValueError(
+            "approximation='exact' keeps all rows in one place, and these are elsewhere; use "
+            "approximation='nystroem' or random features ('orthogonal')."
+        )
+    work = clone(estimator)
+    _draw(work, parts, _first_rows(work, parts))
+    starts = _counted_before(work, parts) if work._recipe.noise is not None else None
+    work.moments_ = parts.reduce(Summarize(work, starts), Moments.merge)
+    work._solved = None
+    finish(estimator, work, parts.names)
+
+
+def _draw(work: Any, parts: Parts, first: Chunk) -> None:
+    check_rows(work, first.X, reset=True, finite=False)  # what the columns of all parts must be
+    needs = Needs.of(work, first.y)
+    if needs.counts:
+        _parameters.check_has_classes(work, first.y)
+        counts = parts.reduce(CountClasses(work), merge_counts, features=False)
+        work.class_weight = balanced(counts)
+    view = None
+    if needs.spread or needs.sample:
+        row_bytes = max(1, first.X.shape[1] * _itemsize(first.X))
+        step = Look(work, needs, sample_rows(work, row_bytes), _before(parts.lengths()))
+        view = parts.reduce(step, View.merge)
+        if view.sample is not None:
+            first = view.sample.rows()
+    # By a copy, since a sample does not know the names of columns.
+    batch = read_batch(copy(work), first.X, first.y, first.weight, True, False)
+    work._draw(batch if view is None else replace(batch, spread=view.spread))
+
+
+def _itemsize(X: Any) -> int:
+    return X.dtype.itemsize if hasattr(X, "dtype") else 8
+
+
+def finish(estimator: Any, work: Any, names: list[str] | None) -> None:
+    """Give the estimator what was fitted, and solve."""
+    parameters = estimator.get_params(deep=False)
+    work._recipe = replace(work._recipe, parameters=parameters)
+    fitted = {name: value for name, value in vars(work).items() if name not in parameters}
+    if names is not None:
+        fitted["feature_names_in_"] = np.array(names, dtype=object)
+    with estimator._unchanged_on_error():
+        vars(estimator).pop("feature_names_in_", None)
+        vars(estimator).update(fitted)
+        try:
+            estimator._solve()
+        except NotFittedError as error:
+            raise ValueError(str(error)) from None
+
+
+# Steps -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CountClasses:
+    estimator: Any
+
+    def __call__(self, part: Part) -> Counts | None:
+        return part.fold(lambda before, chunk: count_classes(self.estimator, before, chunk))
+
+
+@dataclass(frozen=True)
+class Look:
+    estimator: Any
+    needs: Needs
+    sample_rows: int
+    starts: Sequence[int]  # the number of the first row of every part
+
+    def __call__(self, part: Part) -> View | None:
+        nothing = View.of(self.needs, self.sample_rows, self.starts[part.number])
+        view = part.fold(lambda view, chunk: view.add(self.estimator, self.needs, chunk), nothing)
+        return None if view is nothing else view
+
+
+@dataclass(frozen=True)
+class Summarize:
+    """The moments of a part, under a recipe that has been drawn."""
+
+    estimator: Any  # knows the recipe
+    starts: Sequence[int] | None  # the number of the first row of every part; None: nobody asks
+
+    def __call__(self, part: Part) -> Moments | None:
+        mine = copy(self.estimator)  # others are at work with the same one
+        if self.starts is not None:
+            noise = mine._recipe.noise.after(self.starts[part.number])
+            mine._recipe = replace(mine._recipe, noise=noise)
+
+        def add(before: Moments | None, chunk: Chunk) -> Moments:
+            batch = read_batch(mine, chunk.X, chunk.y, chunk.weight, False, False)
+            get_ready(batch.rows.size)
+            mine._add(batch, before)
+            return mine.moments_
+
+        return part.fold(add)
+
+
+# First rows, and how many come before a part ----------------------------------------------------
+
+
+def _first_rows(estimator: Any, parts: Parts) -> Chunk:
+    """The first BLOCK_ROWS rows that count, and a label among them or after."""
+    found: list[Chunk] = []
+    for some in parts.each(FirstRows(estimator)):
+        found += some or []
+        if _enough(estimator, found):
+            break
+    if not found:
+        raise ValueError(f"There are no rows in {parts.called}.")
+    rows, labels, weights = zip(*((c.X, c.y, c.weight) for c in found), strict=True)
+    X = join_labels(rows) if hasattr(rows[0], "iloc") else join_rows(rows)
+    return Chunk(X, join_labels(labels), join_labels(weights))
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    estimator: Any
+
+    def __call__(self, part: Part) -> list[Chunk]:
+        found: list[Chunk] = []
+
+        def take(start: int, chunk: Chunk) -> int:
+            counted = np.flatnonzero(_counted(self.estimator, chunk))
+            with_label = counted[_labelled(self.estimator, chunk)[counted]]
+            which = np.union1d(counted[:BLOCK_ROWS], with_label[:BLOCK_ROWS])
+            found.append(Chunk(*(some_rows(a, which) for a in (chunk.X, chunk.y, chunk.weight))))
+            return _enough(self.estimator, found)
+
+        part.fold(take, until=bool)
+        return found
+
+
+def _enough(estimator: Any, found: list[Chunk]) -> bool:
+    rows = sum(chunk.n_rows for chunk in found)
+    return rows >= BLOCK_ROWS and any(_labelled(estimator, chunk).any() for chunk in found)
+
+
+def _labelled(estimator: Any, chunk: Chunk) -> NDArray[np.bool_]:
+    """(n,) which rows have a label, or all where no row has one."""
+    if chunk.y is None:
+        return np.ones(chunk.n_rows, dtype=bool)
+    return read_labels(chunk.y, chunk.n_rows, estimator.missing_label)[1]
+
+
+def _counted(estimator: Any, chunk: Chunk) -> NDArray[np.bool_]:
+    """(n,) which rows have a weight; the others are as if they were not there."""
+    counted = np.ones(chunk.n_rows, dtype=bool) if chunk.weight is None else chunk.weight > 0
+    if _drops_classes(estimator) and chunk.y is not None:
+        labels, labelled = read_labels(chunk.y, chunk.n_rows, estimator.missing_label)
+        which = np.flatnonzero(labelled)
+        factors = class_weights(estimator.class_weight, labels[which], None, which, False)
+        counted[which] &= factors > 0
+    return counted
+
+
+def _drops_classes(estimator: Any) -> bool:
+    weights = estimator.class_weight
+    return isinstance(weights, Mapping) and 0 in weights.values()
+
+
+@dataclass(frozen=True)
+class CountRows:
+    """How many rows of a part have a weight."""
+
+    estimator: Any
+
+    def __call__(self, part: Part) -> tuple[int, ...]:
+        return (part.fold(lambda n, chunk: n + int(_counted(self.estimator, chunk).sum()), 0),)
+
+
+def _counted_before(estimator: Any, parts: Parts) -> tuple[int, ...]:
+    """For every part, how many rows that count are in those before it."""
+    if not parts.weighted and not _drops_classes(estimator):
+        return _before(parts.lengths())
+    return _before(parts.reduce(CountRows(estimator), one_after_the_other, features=False))
+
+
+def _before(counts: Sequence[int]) -> tuple[int, ...]:
+    return tuple(accumulate(counts, initial=0))[:-1]
