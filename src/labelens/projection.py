@@ -27,6 +27,8 @@ from ._warn import warn_user
 from .auto import settle
 from .batch import Batch, read_batch
 from .embedding import embed
+from .engines import engine_of
+from .engines.fitting import fit_parts
 from .labels import Right
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
@@ -54,6 +56,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            A dask array or frame is reduced where its chunks are.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Classes, numbers or a multilabel indicator. None makes it PCA, or randomized PCA.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -64,6 +67,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self
         """
+        if (engine := engine_of(X)) is not None:
+            fit_parts(self, engine.Collection(X, y, sample_weight))
+            return self
         with self._unchanged_on_error():
             self._take(X, y, sample_weight, before=None, complete=True)
             try:
@@ -89,6 +95,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self
         """
+        if engine_of(X) is not None:
+            raise TypeError(
+                "partial_fit takes a batch of rows that are here, and these are elsewhere; use "
+                "fit, and merge the models of several collections."
+            )
         before = getattr(self, "moments_", None)
         refuse_sealed(before)
         _parameters.check_streams(self)
@@ -209,9 +220,12 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            float32 if X is, else float64.
+            float32 if X is, else float64. Of a dask array or frame a dask array, of which nothing
+            has been computed yet.
         """
         check_is_fitted(self, "moments_")
+        if (engine := engine_of(X)) is not None:
+            return engine.transformed(self, X)
         return self._embedded(self, X)
 
     def _embedded(self, names: Any, X: Any) -> NDArray[Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ..moments import BLOCK_ROWS
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,15 @@ class Source(ABC):
     def spare_memory(self) -> bool:
         """Hold less while reading from now on, at some cost; whether that makes a difference."""
         return False
+
+    def cuts(self) -> Iterable[int]:
+        """Rows, multiples of BLOCK_ROWS, at which one can begin without reading those before."""
+        assert self.n_rows is not None
+        return range(BLOCK_ROWS, self.n_rows, BLOCK_ROWS)
+
+    def files(self) -> list[Source]:
+        """Each file as a source of its own."""
+        return [self]
 
     def identity(self) -> dict[str, Any] | None:
         """What tells this source from others, and from itself once changed; None: nothing does."""

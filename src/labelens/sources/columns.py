@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +247,21 @@ class ColumnFiles(Source):
             found[:] = whole.to_pylist()
             return found
         return whole.to_numpy()
+
+    def cuts(self) -> Iterable[int]:
+        """Where row groups begin, up to the next block."""
+        groups = accumulate(count for file in self._files for count in file.groups)
+        rows = dict.fromkeys(-(-start // BLOCK_ROWS) * BLOCK_ROWS for start in groups)
+        return [row for row in rows if row < (self.n_rows or 0)]
+
+    def files(self) -> list[Source]:
+        def only(file: Any) -> Source:
+            one = copy(self)
+            one._files, one.paths, one.called = [file], [file.path], str(file.path)
+            one.n_rows = file.n_rows
+            return one
+
+        return [only(file) for file in self._files]
 
     def identity(self) -> dict[str, Any] | None:
         return stamps(self.paths) | {
