@@ -172,3 +172,31 @@ def test_signs_do_not_depend_on_row_order(data):
         order = np.random.default_rng(seed).permutation(90)
         found = SupervisedPCA(1).fit(X[order], y[order]).components_
         np.testing.assert_allclose(found, truth, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SupervisedPCA(2, shrinkage=0.5, random_state=0),
+        SupervisedRandomProjection(2, target_weight=0.5, random_state=0),
+        KernelSupervisedPCA(2, approximation="nystroem", n_random_features=30, random_state=0),
+        KernelSupervisedRandomProjection(2, gamma=0.1, approximation="exact", random_state=0),
+    ],
+    ids=repr,
+)
+def test_rows_that_begin_within_a_word(rng, model):
+    """As they may in a buffer that came over a network."""
+
+    def moved(array):
+        there = np.empty(array.nbytes + 3, np.uint8)[3:].view(array.dtype).reshape(array.shape)
+        there[:] = array
+        assert not there.flags.aligned
+        return there
+
+    X, weight = rng.normal(size=(1500, 6)), rng.exponential(size=1500)
+    y = X[:, :2] + rng.normal(size=(1500, 2))
+    there, here = (
+        clone(model).fit(change(X), change(y), sample_weight=change(weight))
+        for change in (moved, np.copy)
+    )
+    np.testing.assert_array_equal(there.transform(moved(X)), here.transform(X))

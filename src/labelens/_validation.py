@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import get_config
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -21,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 __all__ = [
+    "aligned",
     "check_embedding",
     "check_is_fitted",
     "check_number",
@@ -28,6 +30,7 @@ __all__ = [
     "check_seed",
     "check_weight",
     "refuse_non_finite",
+    "wanted_container",
 ]
 
 
@@ -100,8 +103,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
         rows = rows.astype(np.float32 if rows.dtype.itemsize < 4 else np.float64)
     if not rows.dtype.isnative:
         rows = rows.astype(rows.dtype.newbyteorder("="))
-    if sparse.issparse(rows):
-        rows = _canonical(rows, ours=rows is not X)
+    rows = _canonical(rows, ours=rows is not X) if sparse.issparse(rows) else aligned(rows)
     if finite:
         refuse_non_finite(rows, names)
     return rows
@@ -130,8 +132,16 @@ def _canonical(rows: Any, ours: bool) -> Any:
         rows = rows if ours else rows.copy()
         rows.sum_duplicates()
     width = np.int32 if max(rows.nnz, *rows.shape) < 2**31 else np.int64
-    indices, starts = (a.astype(width, copy=False) for a in (rows.indices, rows.indptr))
-    return sparse.csr_array((rows.data, indices, starts), shape=rows.shape)
+    indices, starts = (aligned(a.astype(width, copy=False)) for a in (rows.indices, rows.indptr))
+    return sparse.csr_array((aligned(rows.data), indices, starts), shape=rows.shape)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy if it begins in the middle of a word, as arrays off a wire may.
+
+    NumPy multiplies those by other loops, and the last digits are others.
+    """
+    return np.require(array, requirements="A")
 
 
 def _column_names(X: Any) -> list[Any] | None:
@@ -195,6 +205,12 @@ def check_embedding(Z: Any, n_components: int) -> NDArray[Any]:
     return embedding
 
 
+def wanted_container(estimator: Any) -> str:
+    """What `set_output` asked for: "default", "pandas" or "polars"."""
+    own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return own or get_config()["transform_output"]
+
+
 # Weights -------------------------------------------------------------------------------------
 
 
@@ -212,4 +228,4 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight is negative at row {row}: {weight[row]!r}.")
-    return weight
+    return aligned(weight)

@@ -7,6 +7,7 @@ computed anew by another, from the same rows in the same order, so to the same b
 
 from __future__ import annotations
 
+import pickle
 import sys
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -21,9 +22,13 @@ import numpy as np
 
 from .._optional import require
 from .._threads import working
-from ..sources import Chunk, some_rows
+from .._validation import wanted_container
+from ..sources import Chunk, Source, some_rows
 from .files import Range
 from .parts import Merge, Part, Parts, Step, attempt, merged, pairs, unless_refused
+
+# Blocks of an embedding that are computed at a time when it goes into a file.
+AHEAD = 64
 
 
 class DaskParts(Parts):
@@ -34,7 +39,7 @@ class DaskParts(Parts):
             yield unless_refused(_computed(task))
 
     def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
-        join = require("dask", extra="dask").delayed(merged, pure=False, traverse=False)
+        join = require("dask", extra="dask").delayed(_merged, pure=False, traverse=False)
         tasks = list(self._tasks(step, features))
         root = pairs(tasks, lambda left, right: join(merge, left, right))
         return unless_refused(_computed(root))
@@ -43,7 +48,7 @@ class DaskParts(Parts):
         delayed = require("dask", extra="dask").delayed
         name = f"{getattr(step, '__name__', type(step).__name__)}-{uuid4().hex}".lower()
         # A task of its own, so that it goes to each worker once.
-        shared = delayed(step, name=f"step-{name}", traverse=False)
+        shared = delayed(_packed(step), name=f"step-{name}", traverse=False)
         answer = delayed(_answer, pure=False, traverse=False)
         for number in range(self.n_parts):
             arguments = self._chunks(number, features)
@@ -55,13 +60,29 @@ class DaskParts(Parts):
         """A function and its arguments: called where the part is, it gives the chunks."""
 
 
-def _answer(step: Step, part: Part, read: Any, *arguments: Any) -> Any:
-    return attempt(lambda whole: step(replace(whole, chunks=read(*arguments))), part)
+def _answer(packed: bytes, part: Part, read: Any, *arguments: Any) -> bytes:
+    def answer(part: Part) -> Any:
+        return pickle.loads(packed)(replace(part, chunks=read(*arguments)))
+
+    return _packed(attempt(answer, part))
+
+
+def _merged(merge: Merge, left: bytes, right: bytes) -> bytes:
+    return _packed(merged(merge, pickle.loads(left), pickle.loads(right)))
 
 
 def _computed(task: Any) -> Any:
     with _quietly():
-        return task.compute()
+        return pickle.loads(task.compute())
+
+
+def _packed(thing: Any) -> bytes:
+    """What goes from task to task is bytes, which Dask moves as they are.
+
+    It would hand arrays over at addresses that are no multiple of their items', and products of
+    such arrays have other last digits.
+    """
+    return require("cloudpickle", extra="dask").dumps(thing)
 
 
 @contextmanager
@@ -79,9 +100,19 @@ class FileParts(DaskParts):
         source = ranges[0].source
         self._ranges, self.n_parts = ranges, len(ranges)
         self.called, self.names, self.labelled = source.called, source.names, source.labelled
+        delayed = require("dask", extra="dask").delayed
+        self._sources = {
+            id(part.source): delayed(part.source, traverse=False, pure=False) for part in ranges
+        }
 
     def _chunks(self, number: int, features: bool) -> tuple[Any, ...]:
-        return Range.chunks, self._ranges[number], features
+        here = self._ranges[number]
+        source = self._sources[id(here.source)]  # once, not in every task
+        return _read, source, here.start, here.stop, here.rows, features
+
+
+def _read(source: Source, start: int, stop: int | None, rows: int, features: bool) -> Any:
+    return Range(source, start, stop, rows).chunks(features)
 
 
 # Collections -------------------------------------------------------------------------------------
@@ -179,6 +210,22 @@ def rows_of(X: Any) -> Any:
     return X if hasattr(X, "columns") else X.rechunk({1: -1})
 
 
+def columns_of(source: Any, label: Any, features: Any) -> tuple[Any, Any]:
+    """Rows and labels of a collection, where the label may be a column of it, or several."""
+    if not hasattr(source, "columns"):
+        if features is not None:
+            raise ValueError("features names columns, and those of an array have no names.")
+        return source, label
+    named = [label] if isinstance(label, str) else label if isinstance(label, list) else []
+    if features is None:
+        features = [name for name in source.columns if name not in named]
+    for name in (*named, *features):
+        if name not in source.columns:
+            there = ", ".join(map(repr, list(source.columns)[:8]))
+            raise ValueError(f"The dask frame has no column {name!r}; it has {there}.")
+    return source[list(features)], source[label] if named else label
+
+
 def _blocks(values: Any) -> list[Any]:
     return list(np.ravel(np.array(values.to_delayed(), dtype=object)))
 
@@ -195,21 +242,36 @@ def _known_lengths(values: Any) -> list[int] | None:
 
 def transformed(model: Any, X: Any) -> Any:
     """A dask array of the embedding, (n, k), of which nothing has been computed yet."""
+    if (container := wanted_container(model)) != "default":
+        raise ValueError(
+            f"set_output(transform={container!r}) makes frames that are in memory, and these rows "
+            "are elsewhere: use set_output(transform='default'), and "
+            "dask.dataframe.from_dask_array(Z, columns=model.get_feature_names_out())."
+        )
     X = rows_of(X)
     frame = hasattr(X, "columns")
     # Workers get the solution and not the problem; and what is wrong with columns is said now.
     model._solve()
     some = X._meta_nonempty if frame else np.ones((1, X.shape[1]), X.dtype)
     like = model._embedded(model, some)[:0]
-    how = dict(model=require("dask", extra="dask").delayed(model, traverse=False), like=like)
+    packed = require("dask", extra="dask").delayed(_packed(model), traverse=False)
+    how = dict(packed=packed, like=like)
     if frame:
         return X.map_partitions(_embedded, meta=like, **how)
     chunks = (X.chunks[0], (like.shape[1],))
     return X.map_blocks(_embedded, dtype=like.dtype, chunks=chunks, meta=like, **how)
 
 
-def _embedded(rows: Any, model: Any, like: Any) -> Any:
+def in_pieces(embedding: Any) -> Iterator[Any]:
+    """The blocks of an embedding in order, AHEAD of them computed at a time."""
+    compute, blocks = require("dask", extra="dask").compute, _blocks(embedding)
+    for start in range(0, len(blocks), AHEAD):
+        yield from compute(*blocks[start : start + AHEAD])
+
+
+def _embedded(rows: Any, packed: bytes, like: Any) -> Any:
     if rows.shape[0] == 0:
         return like
+    model = pickle.loads(packed)
     with working():
         return model._embedded(model, rows)

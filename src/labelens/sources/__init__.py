@@ -10,6 +10,16 @@ shorter. How the files or batches were cut does not show.
 """
 
 from .base import Chunk, Source, some_rows
-from .opening import column_names, has_named_columns, open_source
+from .batches import Batches
+from .opening import absolute, column_names, has_named_columns, open_source
 
-__all__ = ["Chunk", "Source", "column_names", "has_named_columns", "open_source", "some_rows"]
+__all__ = [
+    "Batches",
+    "Chunk",
+    "Source",
+    "absolute",
+    "column_names",
+    "has_named_columns",
+    "open_source",
+    "some_rows",
+]

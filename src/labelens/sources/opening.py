@@ -42,6 +42,15 @@ def open_source(source: Any, label: Any = None, features: Sequence[str] | None =
     return Batches(source)
 
 
+def absolute(source: Any) -> Any:
+    """The same, where paths mean the same in every folder of this machine."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.path.abspath(os.fspath(source))
+    if isinstance(source, (list, tuple)):
+        return [absolute(s) if isinstance(s, (str, os.PathLike)) else s for s in source]
+    return source
+
+
 def has_named_columns(source: Any) -> bool:
     """Whether these are files whose columns have names."""
     paths = _paths(source)

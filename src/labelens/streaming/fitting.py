@@ -16,10 +16,13 @@ from .._jit import get_ready
 from .._threads import one_blas_thread
 from .._validation import check_rows
 from ..batch import Batch, read_batch
+from ..engines import engine_of, on_dask
 from ..engines.errors import placed
+from ..engines.files import ranges_of
 from ..engines.first_pass import Needs, View, balanced, count_classes, sample_rows
-from ..engines.fitting import finish
-from ..sources import Chunk, Source, open_source
+from ..engines.fitting import finish, fit_parts
+from ..engines.parts import Parts
+from ..sources import Batches, Chunk, Source, absolute, open_source
 from .checkpoint import Checkpoint
 from .plan import chunk_rows
 from .progress import Progress, Told
@@ -33,6 +36,7 @@ def fit(
     *,
     label: Any = None,
     features: Sequence[str] | None = None,
+    engine: str | None = None,
     memory: str | int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Told | None = None,
@@ -48,7 +52,7 @@ def fit(
     Parameters
     ----------
     estimator : one of the four methods; it is fitted, or, if anything goes wrong, left as it was
-    source : array, frame, path, glob, list of paths, or iterable of (X, y)
+    source : array, frame, path, glob, list of paths, iterable of (X, y), or dask array or frame
         Files are parquet, Arrow, CSV, .npy or .npz, all of one kind and with the same columns;
         those of a glob are sorted by name. Batches may have any size.
     label : str, list of str, or array-like, default=None
@@ -56,9 +60,12 @@ def fit(
         second .npy file. None: no labels.
     features : list of str, default=None
         The columns of files to use; None: all but the labels. A column may hold lists of numbers.
+    engine : None or "dask", default=None
+        Who reads files: this process, or the workers of the active Dask client, each its share. A
+        dask array or frame is reduced where it is in any case. See docs/engines.md.
     memory : str or int, default=None
         The most that may be in use beyond what is at the call, such as "512MB". What cannot be
-        done with it is refused before anything is read.
+        done with it is refused before anything is read. With an engine, in every task.
     checkpoint : path, default=None
         Where to keep the state of the fit every few seconds. If it is there at the start, the fit
         goes on from it; at the end it is removed.
@@ -84,12 +91,33 @@ def fit(
     >>> bool((model.components_ == whole.components_).all())
     True
     """
+    if engine is not None or engine_of(source) is not None:
+        for name, value in (("checkpoint", checkpoint), ("progress", progress)):
+            if value:
+                raise ValueError(f"{name} is for fits in this process; an engine has its own.")
+        fit_parts(estimator, _parts(estimator, source, label, features, engine, memory))
+        return estimator
     opened = open_source(source, label, features)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
     stream_into(estimator, opened, memory, state, progress)
     if state is not None:
         state.remove()
     return estimator
+
+
+def _parts(
+    estimator: Any, source: Any, label: Any, features: Any, engine: str | None, memory: Any
+) -> Parts:
+    if engine not in (None, "dask"):
+        raise ValueError(f"engine must be None or 'dask', got {engine!r}.")
+    if (found := engine_of(source)) is not None:
+        if memory is not None:
+            raise ValueError("memory cuts files into chunks, and a dask collection has its own.")
+        return found.Collection(*found.columns_of(source, label, features))
+    opened = open_source(absolute(source), label, features)
+    if opened.once or isinstance(opened, Batches):
+        raise ValueError("Workers read files and arrays themselves, and batches are only here.")
+    return on_dask.FileParts(ranges_of(opened, chunk_rows(estimator, opened, memory)))
 
 
 def stream_into(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._files import replaced
 from .._optional import require
 from .._validation import check_is_fitted
+from ..engines import engine_of
 from ..engines.errors import placed
 from ..sources import Source, has_named_columns, open_source
 from .plan import chunk_rows
@@ -26,11 +27,11 @@ Write = Callable[[NDArray[Any]], None]
 def transform(
     estimator: Any,
     source: Any,
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     *,
     memory: str | int | None = None,
     progress: bool | Told | None = None,
-) -> Path:
+) -> Any:
     """Embed data that need not fit in memory, into a file.
 
     Parameters
@@ -41,14 +42,14 @@ def transform(
         the y of batches is not looked at.
     out : path
         .npy, .parquet or .csv (columns z1, z2, ...). It is there when it is complete, and not
-        before.
+        before. None, of dask arrays and frames only: what `estimator.transform` gives, lazily.
     memory, progress
         As in `labelens.fit`.
 
     Returns
     -------
-    Path
-        `out`.
+    Path, or dask array
+        `out`, or the embedding if that is None.
 
     Examples
     --------
@@ -61,9 +62,18 @@ def transform(
     True
     """
     check_is_fitted(estimator, "moments_")
-    path = Path(out)
+    engine = engine_of(source)
+    if engine is not None and out is None:
+        return engine.transformed(estimator, source)
+    path = Path("" if out is None else out)
     if path.suffix not in WRITERS:
         raise ValueError(f"out must end in {', '.join(WRITERS)}, got {path.name!r}.")
+    if engine is not None:
+        embedding = engine.transformed(estimator, source)
+        with replaced(path) as file, WRITERS[path.suffix](file, estimator.n_components_) as write:
+            for rows in filter(len, engine.in_pieces(embedding)):
+                write(rows)
+        return path
     names: Any = getattr(estimator, "feature_names_in_", None)
     named = names is not None and has_named_columns(source)
     opened = open_source(source, features=list(names) if named else None)

@@ -1,0 +1,123 @@
+"""Rows on workers: how much faster two are than one, and what a worker that is killed changes.
+
+python benchmarks/engines.py [--rows 200000] [--repeats 3] [--kills 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import statistics
+import sys
+import threading
+import time
+from importlib.metadata import version
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster, wait
+
+from labelens import KernelSupervisedRandomProjection
+
+WIDTH, CLASSES, CHUNK = 128, 10, 8192
+
+
+def rows(n: int) -> tuple[Any, Any]:
+    """Lazy blobs, drawn where they will be."""
+    import dask
+
+    def block(number: int, size: int) -> Any:
+        rng = np.random.default_rng(number)
+        labels = rng.integers(0, CLASSES, size)
+        centres = np.random.default_rng(0).normal(size=(CLASSES, WIDTH))
+        return (centres[labels] + rng.normal(size=(size, WIDTH))).astype(np.float32), labels
+
+    X, y = [], []
+    for number, start in enumerate(range(0, n, CHUNK)):
+        size = min(CHUNK, n - start)
+        pair = dask.delayed(block, nout=2, pure=True)(number, size)
+        X.append(da.from_delayed(pair[0], (size, WIDTH), np.float32))
+        y.append(da.from_delayed(pair[1], (size,), np.int64))
+    return da.concatenate(X), da.concatenate(y)
+
+
+def model() -> Any:
+    return KernelSupervisedRandomProjection(10, gamma=0.01, n_random_features=1024, random_state=0)
+
+
+def seconds(workers: int, n: int, repeats: int) -> tuple[float, Any]:
+    """The median time of a fit whose rows are in the memory of so many workers."""
+    with cluster(workers) as local, Client(local) as client:
+        X, y = client.persist(rows(n))
+        wait([X, y])
+        times = []
+        for _ in range(repeats + 1):  # the first one compiles
+            start = time.perf_counter()
+            fitted = model().fit(X, y)
+            times.append(time.perf_counter() - start)
+        return statistics.median(times[1:]), fitted
+
+
+def killed(n: int, kills: int, undisturbed: Any, took: float) -> int:
+    """How many fits with a worker killed on the way gave the model that was not disturbed."""
+    same = 0
+    for number in range(kills):
+        with cluster(2) as local, Client(local) as client:
+            client.run(_compile)
+            X, y = rows(n)
+            pids = client.run(os.getpid)
+            before = set(pids)
+            victim = sorted(pids.values())[number % 2]
+            at = took * (0.1 + 0.8 * number / max(1, kills - 1))
+            timer = threading.Timer(at, os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            fitted = model().fit(X, y)
+            hit = not timer.is_alive() and set(client.run(os.getpid)) != before
+            timer.cancel()
+            equal = np.array_equal(fitted.components_, undisturbed.components_)
+            same += equal and hit
+            print(
+                f"  killed after {at:.2f} s: {'same bits' if equal else 'OTHER BITS'}"
+                f"{'' if hit else ', too late'}"
+            )
+    return same
+
+
+def _compile() -> None:
+    rng = np.random.default_rng(0)
+    model().fit(
+        rng.normal(size=(1 << 14, WIDTH)).astype(np.float32), rng.integers(0, CLASSES, 1 << 14)
+    )
+
+
+def cluster(workers: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--kills", type=int, default=10)
+    options = parser.parse_args(arguments)
+    print(f"dask {version('dask')}, {options.rows:,} x {WIDTH}, KSRP with 1024 features")
+    (one, alone), (two, both) = (
+        seconds(workers, options.rows, options.repeats) for workers in (1, 2)
+    )
+    same = np.array_equal(alone.components_, both.components_)
+    print(
+        f"1 worker {one:.2f} s, 2 workers {two:.2f} s: {one / two:.2f} x, "
+        f"{'same bits' if same else 'OTHER BITS'}"
+    )
+    if options.kills:
+        right = killed(options.rows, options.kills, both, two)
+        print(f"{right} of {options.kills} fits with a worker killed on the way are the same")
+        sys.exit(right < options.kills)
+
+
+if __name__ == "__main__":
+    main()
