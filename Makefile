@@ -9,7 +9,7 @@ DATA ?= $(wildcard ../shared/data)
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
-	@echo "make test   run the tests"
+	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
 	@echo "make bench  compare speed with peers and floors; bench-scale and bench-profile say why,"
 	@echo "            bench-quality compares what embeddings tell of held-out labels"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
@@ -22,8 +22,9 @@ demo: $(VENV)/.ready-cli
 test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
 
-# Everything that CI runs; heavier extras join here as they gain tests.
-test-all: test
+# Everything that CI runs: the same tests, none of them skipped for want of an engine.
+test-all: $(VENV)/.ready-test,dask
+	$(BIN)/python -m pytest
 
 bench: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/run.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._validation import aligned
 from .vocabulary import is_missing
 
 HOW_TO_MARK = (
@@ -119,7 +118,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     if np.ma.is_masked(y):
         raise ValueError(f"y is a masked array with masked labels. {HOW_TO_MARK}")
     if not isinstance(y, (list, tuple)):
-        labels = aligned(np.asarray(y))
+        labels = np.asarray(y)
         return as_numbers(labels) if labels.dtype == object else labels
     return as_numbers(np.array(y, dtype=object))
 
