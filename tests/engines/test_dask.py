@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -364,38 +365,43 @@ def test_files_are_cut_where_row_groups_begin(frame, tmp_path):
 # Death -------------------------------------------------------------------------------------------
 
 
-def slowly(block, seconds=0.15):
-    time.sleep(seconds)
+def slowly(block, folder):
+    (folder / uuid4().hex).touch()
+    time.sleep(0.1)
     return block
 
 
-@pytest.mark.parametrize("after", [0.4, 0.9])
+@pytest.mark.parametrize("blocks", [9, 22], ids=["early", "late"])
 @pytest.mark.parametrize(
     "model",
-    [SupervisedPCA(2), KSRP(2, target_weight=0.5, n_random_features=64, random_state=0)],
+    [SupervisedPCA(2), KSRP(2, gamma=0.1, target_weight=0.5, n_random_features=64, random_state=0)],
     ids=["class sums", "sketch"],
 )
-def test_a_worker_is_killed(rows, model, after):
+def test_a_worker_is_killed(rows, model, blocks, tmp_path):
+    """When so many blocks of 200 rows have been begun: six for the first rows, 25 for moments."""
     X, y = rows
-    chunks = ((200,) * 25, D)
     undisturbed = one_machine(model, X, y, ends=list(range(200, N + 1, 200)))
+    killed, done = [], threading.Event()
+
+    def kill(victim):
+        while not done.is_set():
+            if len(list(tmp_path.iterdir())) >= blocks:
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+                return
+            time.sleep(0.005)
+
     with local_cluster() as cluster, distributed.Client(cluster) as client:
-        lazily = da.from_array(X, chunks=chunks).map_blocks(slowly, dtype=X.dtype, meta=X[:0])
-        before = client.run(os.getpid)
-        fitting = threading.Event()
-
-        def kill():
-            if fitting.wait(after):
-                return  # done already
-            os.kill(min(before.values()), signal.SIGKILL)
-            killed.append(time.monotonic())
-
-        killed = []
-        killer = threading.Thread(target=kill)
+        lazily = da.from_array(X, chunks=(200, D)).map_blocks(
+            slowly, folder=tmp_path, dtype=X.dtype, meta=X[:0]
+        )
+        victim = min(client.run(os.getpid).values())
+        killer = threading.Thread(target=kill, args=(victim,))
         killer.start()
         found = clone(model).fit(lazily, da.from_array(y, chunks=200))
-        done = time.monotonic()
-        fitting.set()
+        done.set()
         killer.join()
-        assert [at < done for at in killed] == [True], "it was over before the worker was killed"
-        assert_same_bits(found, undisturbed)
+    assert killed == [victim]
+    # What it had begun or held was done again, so it was at work.
+    assert len(list(tmp_path.iterdir())) > 6 + 25
+    assert_same_bits(found, undisturbed)
