@@ -371,11 +371,13 @@ def slowly(block, folder):
     return block
 
 
-@pytest.mark.parametrize("blocks", [9, 22], ids=["early", "late"])
 @pytest.mark.parametrize(
-    "model",
-    [SupervisedPCA(2), KSRP(2, gamma=0.1, target_weight=0.5, n_random_features=64, random_state=0)],
-    ids=["class sums", "sketch"],
+    ("model", "blocks"),
+    [
+        (SupervisedPCA(2), 9),
+        (KSRP(2, gamma=0.1, target_weight=0.5, n_random_features=64, random_state=0), 22),
+    ],
+    ids=["class sums, early", "sketch, late"],
 )
 def test_a_worker_is_killed(rows, model, blocks, tmp_path):
     """When so many blocks of 200 rows have been begun: six for the first rows, 25 for moments."""
