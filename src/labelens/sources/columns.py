@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._optional import require
 from .._threads import one_ahead
+from ..moments import BLOCK_ROWS
 from .base import Chunk, Source, dense_head
 from .npy import name_of, stamps
 
