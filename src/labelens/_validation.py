@@ -120,6 +120,7 @@ def _is_as_before(estimator: Any, X: Any) -> bool:
         and X.size > 0
         and X.dtype in (np.float32, np.float64)
         and X.dtype.isnative
+        and X.flags.aligned
         and estimator is not None
         and X.shape[1] == getattr(estimator, "n_features_in_", None)
         and not hasattr(estimator, "feature_names_in_")
