@@ -1,4 +1,4 @@
-"""Files of columns as rows: which columns, of what kind, and how they come to lie side by side."""
+"""Files of columns as rows: which files, which of their columns, and of what kind."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._optional import require
 from .._threads import one_ahead
 from ..moments import BLOCK_ROWS
-from .base import Chunk, Source, dense_head
+from .base import Chunk, Source
 from .npy import name_of, stamps
+from .rows import Columns, Feature
 
 # What pandas calls an index in a file: it numbers rows, and says nothing about them.
 INDEX = re.compile(r"__index_level_\d+__")
@@ -30,25 +29,6 @@ ALLOCATOR_BYTES = 64 << 20
 
 
 Batches = Generator[tuple[Any, Path], None, None]  # record batches, and the file each is from
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A column of numbers, or of lists of as many numbers each."""
-
-    name: str
-    dtype: np.dtype[Any]
-    width: int | None  # None: one number a row, not a list
-
-    @property
-    def columns(self) -> int:
-        return 1 if self.width is None else self.width
-
-    @property
-    def names(self) -> list[str]:
-        if self.width is None:
-            return [self.name]
-        return [f"{self.name}[{i}]" for i in range(self.width)]
 
 
 class ColumnFiles(Source):
@@ -77,13 +57,10 @@ class ColumnFiles(Source):
             for file in self._files:
                 file.real([name for name in features if name in file.schema.names])
         self._refuse_others([*self.labels, *features])
-        self._features = [self._feature(name) for name in features]
-        if not self._features:
+        if not features:
             raise ValueError(f"{first.path} has no column to use as a feature.")
-        self.names = [name for feature in self._features for name in feature.names]
-        dtype = np.result_type(*(feature.dtype for feature in self._features))
-        dtype = np.dtype(np.float32) if dtype == np.float16 else dtype
-        self.head = dense_head(len(self.names), dtype)
+        self._columns = Columns(tuple(self.labels), tuple(map(self._feature, features)))
+        self.names, self.head = self._columns.names, self._columns.head
         counts = [file.n_rows for file in self._files]
         self.n_rows = None if None in counts else sum(counts)
         self.n_bytes = sum(path.stat().st_size for path in paths)
@@ -94,7 +71,8 @@ class ColumnFiles(Source):
 
     @property
     def reader_bytes(self) -> int:  # type: ignore[override]
-        return ALLOCATOR_BYTES + max(file.held(self._wanted, self.sparing) for file in self._files)
+        wanted = self._columns.wanted()
+        return ALLOCATOR_BYTES + max(file.held(wanted, self.sparing) for file in self._files)
 
     @property
     def copies(self) -> int:  # type: ignore[override]
@@ -141,26 +119,8 @@ class ColumnFiles(Source):
         raise ValueError(f"The column {name!r} has no list in it to tell how long its lists are.")
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
-        wanted = self._wanted if features else self.labels
-        buffer = self._buffer(rows) if features else None
-        labels: list[Any] = []
-        filled = 0
-        for batch, path in one_ahead(self._batches(wanted, rows, start)):
-            columns = self._columns(batch, path) if features else []
-            at = 0
-            while at < batch.num_rows:
-                here = slice(at, min(at + rows - filled, batch.num_rows))
-                at, begins, filled = here.stop, filled, filled + here.stop - here.start
-                if buffer is not None:
-                    for place, column in columns:
-                        buffer[begins:filled, place] = column[here]
-                piece = batch.slice(here.start, here.stop - here.start)
-                labels.append([piece.column(j) for j in range(len(self.labels))])
-                if filled == rows:
-                    yield Chunk(buffer, self._label_array(labels))
-                    labels, filled = [], 0
-        if filled:
-            yield Chunk(None if buffer is None else buffer[:filled], self._label_array(labels))
+        wanted = self._columns.wanted(features)
+        return self._columns.chunks(one_ahead(self._batches(wanted, rows, start)), rows, features)
 
     def _batches(self, wanted: list[str], rows: int, start: int) -> Batches:
         rows = max(rows, min(BATCH_CHUNKS * rows, BATCH_BYTES // self.row_bytes))
@@ -180,75 +140,6 @@ class ColumnFiles(Source):
                             yield batch.slice(passed), file.path
             start = 0 if file.n_rows is not None else start
 
-    def _buffer(self, rows: int) -> NDArray[Any]:
-        """Columns in one piece each, as they are in the file; rows, if there are lists of numbers.
-
-        Columns lie a line further apart than a multiple of 4096 bytes, where all would fall into
-        the same lines of a cache: then it takes five times as long to read some rows of all.
-        """
-        width, dtype = self.head.shape[1], self.head.dtype
-        if any(feature.width is not None for feature in self._features):
-            return np.empty((rows, width), dtype)
-        return np.empty((rows + 64 // dtype.itemsize, width), dtype, order="F")[:rows]
-
-    def _columns(self, batch: Any, path: Path) -> list[tuple[Any, NDArray[Any]]]:
-        """Where each feature goes, and its numbers: (n,), or (n, w) of lists."""
-        found: list[tuple[Any, NDArray[Any]]] = []
-        at = 0
-        for j, feature in enumerate(self._features, len(self.labels)):
-            numbers = self._numbers(batch.column(j), feature, path)
-            if feature.width is None:
-                found.append((at, numbers))
-            else:
-                shape = batch.num_rows, feature.width
-                found.append((slice(at, at + feature.width), numbers.reshape(shape)))
-            at += feature.columns
-        return found
-
-    def _numbers(self, column: Any, feature: Feature, path: Path) -> NDArray[Any]:
-        if column.null_count:
-            raise ValueError(
-                f"The column {feature.name!r} of {path} has empty cells (nulls); fill them first, "
-                "or leave such rows out."
-            )
-        if feature.width is not None:
-            values = column.flatten()
-            lengths = column.value_lengths() if hasattr(column, "value_lengths") else None
-            if len(values) != feature.width * len(column) or (
-                lengths is not None and lengths.unique().to_pylist() not in ([], [feature.width])
-            ):
-                raise ValueError(
-                    f"The lists in column {feature.name!r} of {path} are not all "
-                    f"{feature.width} long."
-                )
-            return self._numbers(values, Feature(feature.name, feature.dtype, None), path)
-        if self._pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        return column.to_numpy(zero_copy_only=False)
-
-    def _label_array(self, pieces: list[list[Any]]) -> Any:
-        columns = [self._one_label(list(column)) for column in zip(*pieces, strict=True)]
-        if not columns:
-            return None
-        if len(columns) == 1:
-            return columns[0]
-        kinds = {column.dtype.kind for column in columns}
-        mixed = len(kinds) > 1 or "O" in kinds
-        return np.column_stack([c.astype(object) for c in columns] if mixed else columns)
-
-    def _one_label(self, pieces: list[Any]) -> Any:
-        types, kind = self._pa.types, pieces[0].type
-        whole = self._pa.chunked_array(pieces)
-        if types.is_dictionary(kind):
-            if kind.ordered and len(self.labels) == 1:  # the order is part of the labels
-                return whole.unify_dictionaries().to_pandas()
-            whole = whole.cast(kind.value_type)
-        if whole.null_count:  # as they are: whole numbers with gaps are no floats
-            found = np.empty(len(whole), dtype=object)
-            found[:] = whole.to_pylist()
-            return found
-        return whole.to_numpy()
-
     def cuts(self) -> Iterable[int]:
         """Where row groups begin, up to the next block."""
         groups = accumulate(count for file in self._files for count in file.groups)
@@ -267,7 +158,7 @@ class ColumnFiles(Source):
     def identity(self) -> dict[str, Any] | None:
         return stamps(self.paths) | {
             "labels": self.labels,
-            "features": [[f.name, str(f.dtype), f.width] for f in self._features],
+            "features": [[f.name, str(f.dtype), f.width] for f in self._columns.features],
         }
 
 
