@@ -5,13 +5,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all bench bench-scale bench-profile bench-quality lint format clean
+.PHONY: help demo test test-all bench bench-growth bench-profile bench-quality bench-scale lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
-	@echo "make bench  compare speed with peers and floors; bench-scale and bench-profile say why,"
-	@echo "            bench-quality compares what embeddings tell of held-out labels"
+	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
+	@echo "            bench-quality compares what embeddings tell of held-out labels,"
+	@echo "            bench-scale reads files larger than memory and kills workers"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "Each sets up its own virtual environment in $(VENV)."
@@ -29,8 +30,11 @@ test-all: $(VENV)/.ready-test,dask
 bench: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/run.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
 
-bench-scale: $(VENV)/.ready-bench
-	$(BIN)/python benchmarks/scale.py --out $(OUT)/bench
+bench-growth: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/growth.py --out $(OUT)/bench
+
+bench-scale: $(VENV)/.ready-bench,dask,spark
+	$(BIN)/python benchmarks/scale.py
 
 bench-profile: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/profile.py $(if $(DATA),--data $(DATA))

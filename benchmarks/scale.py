@@ -1,157 +1,204 @@
-"""`make bench-scale`: fit time against n, d, c, k and n_random_features, and the slopes."""
+"""`make bench-scale`: data larger than memory, and on more than one worker.
+
+    python benchmarks/scale.py --gb 4 --kills 10 --folder DIR
+
+writes its own files to DIR (three times --gb; they are removed at the end), and prints
+
+    files    fits beside the least that reading takes; their peaks, also of a quarter of the rows
+    killed   fits that are killed with SIGKILL and started again, or lose a worker
+    workers  two workers beside one
+    model    what a fit costs by these figures, and what a terabyte on a hundred workers would
+
+Engines that are not installed are left out, and named.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
+import random
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from labelens import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
-from measure import machine, seconds
+import files
+import labelens
+from labelens.engines.files import PART_BYTES
+from measure import machine
 
-REPEATS = 7
-# Slope of fit time in n that we ask of ourselves, and how far it may be off.
-IN_N = (1.0, 0.1)
-
-
-def methods(k: int = 9, n_random_features: int = 1024) -> dict[str, Callable[[], Any]]:
-    """One of each that reads the data once."""
-    kernel = dict(gamma=0.01, n_random_features=n_random_features, random_state=0)
-    return {
-        "SRP": lambda: SupervisedRandomProjection(k, random_state=0),
-        "SPCA": lambda: SupervisedPCA(k),
-        "KSRP": lambda: KernelSupervisedRandomProjection(k, **kernel),
-        "KSPCA": lambda: KernelSupervisedPCA(k, **kernel),
-    }
+PAIRS = [
+    # name, ours, floor, at least, bytes that may be in use
+    ("SRP from parquet / scanner and sum", "srp_parquet", "scan", 0.7, 512e6),
+    ("SRP from .npy / readinto and sum", "srp_npy", "readinto", 0.8, 200e6),
+    ("KSRP, 1024 features, from parquet / in memory", "ksrp_parquet", "ksrp_memory", 0.8, None),
+]
+# 1 TB on 100 workers, each with two cores; what a network gives to each is the reader's to fill in.
+TERABYTE, WORKERS, NETWORK = 1e12, 100, 1e9
 
 
-def rows(n: int, d: int, c: int = 10) -> tuple[Any, Any]:
-    """Float32 rows of c classes; blocks of them repeat, which no method can tell."""
-    draw = np.random.default_rng(0)
-    some = draw.standard_normal((min(n, 20000), d), dtype=np.float32)
-    labels = draw.integers(0, c, len(some))
-    some += draw.standard_normal((c, d), dtype=np.float32)[labels]
-    return np.resize(some, (n, d)), np.resize(labels, n)
+def files_table(folder: Path, gb: float, turns: int) -> dict[str, float]:
+    """Prints ratios and peaks; returns bytes a second of every job."""
+    n = int(gb * 1e9 / (4 * files.COLUMNS))
+    rates = {}
+    files.write(folder, n, "rows")
+    files.write(folder, min(n, 2_000_000), "some")
+    small = folder / "quarter"
+    small.mkdir()
+    files.write(small, n // 4, "rows")
+    print("\n| files | rows/s | GB/s | ratio | at least | peak | a quarter of the rows |")
+    print("|---|---|---|---|---|---|---|")
+    for name, ours, floor, least, most in PAIRS:
+        found = files.timed(folder, ours, floor, turns)
+        rows = min(n, 2_000_000) if most is None else n
+        rates[ours] = 4 * files.COLUMNS * rows / found["ours"]
+        peaks = ["", ""]
+        if most is not None:
+            peaks = [f"{files.peak(place, ours) / 1e6:.0f} MB" for place in (folder, small)]
+            peaks[0] += f" of {most / 1e6:.0f}"
+        print(
+            f"| {name} | {rows / found['ours'] / 1e6:.2f} M | {rates[ours] / 1e9:.2f} | "
+            f"{found['ratio']:.2f} | {least} | {peaks[0]} | {peaks[1]} |",
+            flush=True,
+        )
+    return rates
 
 
-def fit_time(make: Callable[[], Any], X: Any, y: Any) -> float:
-    make().fit(X, y)  # once before, unmeasured
-    return statistics.median(seconds(lambda: make().fit(X, y)) for _ in range(REPEATS))
+FIT = """
+import sys, labelens
+from labelens.streaming import checkpoint
+checkpoint.SECONDS = 0.05
+model = labelens.SupervisedRandomProjection(2, random_state=0)
+labelens.fit(model, sys.argv[1], label="y", checkpoint=sys.argv[2], memory="512MB")
+labelens.save(model, sys.argv[3], moments=True)
+"""
 
 
-def over_n(sizes: list[int], names: tuple[str, ...]) -> dict[str, list[float]]:
-    X, y = rows(max(sizes), 784)
-    models = methods()
-    return {name: [fit_time(models[name], X[:n], y[:n]) for n in sizes] for name in names}
+def killed_fits(folder: Path, kills: int) -> None:
+    """Fits that are killed at any moment from start to end, and started again until they end."""
+    state, model = folder / "state", folder / "model.labelens"
+    command = [sys.executable, "-c", FIT, str(folder / "some.parquet"), str(state), str(model)]
+    start = time.perf_counter()
+    subprocess.run(command, check=True)
+    took, expected = time.perf_counter() - start, model.read_bytes()
+    draw, done, gone_on, models = random.Random(0), 0, 0, []
+    while done < kills:
+        model.unlink(missing_ok=True)
+        state.unlink(missing_ok=True)
+        while True:
+            process = subprocess.Popen(command)
+            try:
+                process.wait(draw.uniform(0, 1.2 * took) if done < kills else None)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                done += 1
+                gone_on += state.exists()
+        models.append(model.read_bytes())
+    print(
+        f"| kill -9 of the fitting process | {done} kills, {gone_on} of them after a checkpoint; "
+        f"{sum(one == expected for one in models)} of {len(models)} models have the same bytes |",
+        flush=True,
+    )
 
 
-def over_d(sizes: list[int]) -> dict[str, list[float]]:
-    return _each(sizes, lambda d: (rows(20000, d), methods()))
+def cost_model(rates: dict[str, float], task: float | None) -> None:
+    """Bytes and seconds of one fit, and of a terabyte."""
+    n, parts = int(TERABYTE / 4 / files.COLUMNS), int(TERABYTE / PART_BYTES)
+    depth = int(np.ceil(np.log2(parts)))
+    print(f"\n1 TB is {n / 1e9:.1f} G rows of {files.COLUMNS} numbers, {parts:,} parts of 64 MB.\n")
+    print("| 1 TB on 100 workers | SRP | KSRP, 1024 features | KSPCA, 1024, shrinkage |")
+    print("|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8192, files.COLUMNS)).astype(np.float32), np.arange(8192) % 10
+    kernel = dict(gamma=0.01, n_random_features=1024, random_state=0)
+    models: list[Any] = [
+        labelens.SupervisedRandomProjection(2, random_state=0),
+        labelens.KernelSupervisedRandomProjection(2, **kernel),
+        labelens.KernelSupervisedPCA(2, shrinkage=1e-3, **kernel),
+    ]
+    lines: dict[str, list[str]] = {}
+    for model, work in zip(models, ("srp_parquet", "ksrp_parquet", None), strict=True):
+        moments = model.fit(X, y).moments_
+        rate = rates.get(work or "") or _rate_of(model)
+        merge = _seconds(lambda moments=moments: moments.merge(moments))
+        solve = _seconds(lambda model=model: model.__dict__.update(_solved=None) or model._solve())
+        size = _bytes_of(moments)
+        compute, read = TERABYTE / (WORKERS * rate), TERABYTE / (WORKERS * NETWORK)
+        send = depth * (merge + size / NETWORK)
+        rows = {
+            "bytes read": "1 TB",
+            f"read at {NETWORK / 1e9:.0f} GB/s a worker (assumed)": f"{read:.0f} s",
+            "decode and add up, two cores a worker": f"{compute:.0f} s",
+            "one partial": f"{size / 1e3:,.0f} kB",
+            "all partials, sent once": f"{parts * size / 1e9:,.2f} GB",
+            f"the longest way up the tree, {depth} merges": f"{send:.3f} s",
+            "solve": f"{solve:.3f} s",
+        }
+        if task is not None:
+            rows["tasks, two a part, on the scheduler"] = f"{2 * parts * task:.0f} s"
+        for name, value in rows.items():
+            lines.setdefault(name, []).append(value)
+    for name, values in lines.items():
+        print(f"| {name} | {' | '.join(values)} |")
 
 
-def over_c(sizes: list[int]) -> dict[str, list[float]]:
-    return _each(sizes, lambda c: (rows(20000, 784, c), methods()))
+def _rate_of(model: Any) -> float:
+    """Bytes a second of a fit in memory, where none from files was measured."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100_000, files.COLUMNS)).astype(np.float32), np.arange(100_000) % 10
+    return X.nbytes / _seconds(lambda: model.fit(X, y))
 
 
-def over_k(sizes: list[int]) -> dict[str, list[float]]:
-    data = rows(20000, 784, 300)
-    return _each(sizes, lambda k: (data, methods(k)))
+def _seconds(function: Any) -> float:
+    best = np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - start)
+    return best
 
 
-def over_features(sizes: list[int]) -> dict[str, list[float]]:
-    data = rows(20000, 784)
-    return _each(sizes, lambda p: (data, methods(n_random_features=p)), ("KSRP", "KSPCA"))
+def _bytes_of(moments: Any) -> int:
+    import pickle
 
-
-def _each(
-    sizes: list[int],
-    case: Callable[[int], Any],
-    names: tuple[str, ...] = ("SRP", "SPCA", "KSRP", "KSPCA"),
-) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {name: [] for name in names}
-    for size in sizes:
-        (X, y), models = case(size)
-        for name in names:
-            times[name].append(fit_time(models[name], X, y))
-    return times
-
-
-def slope(sizes: list[int], times: list[float]) -> float:
-    """Of log time in log size, by least squares."""
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
-
-
-def draw(sweeps: dict[str, Any], target: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    colours = dict(SRP="#0072b2", SPCA="#d55e00", KSRP="#56b4e9", KSPCA="#e69f00")
-    marks = dict(SRP="o", SPCA="s", KSRP="^", KSPCA="D")
-    figure, axes = plt.subplots(1, len(sweeps), figsize=(3.4 * len(sweeps), 3.6), sharey=True)
-    for axis, (title, sweep) in zip(axes, sweeps.items(), strict=True):
-        for name, times in sweep["times"].items():
-            label = f"{name}  {sweep['slopes'][name]:.2f}"
-            style = dict(color=colours[name], marker=marks[name], markersize=4, linewidth=1.4)
-            axis.loglog(sweep["sizes"], times, label=label, **style)
-        axis.set_xlabel(title)
-        axis.set_xticks(sweep["sizes"], [f"{size:,}" for size in sweep["sizes"]], rotation=45)
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-        axis.legend(title="slope", fontsize=7, title_fontsize=7, loc="upper left")
-    axes[0].set_ylabel("fit time, s")
-    axes[0].set_ylim(top=20 * max(axes[0].get_ylim()[1], 1))  # room for the legends
-    figure.tight_layout()
-    for suffix in ("png", "svg"):
-        figure.savefig(target / f"scale.{suffix}", dpi=150)
+    return len(pickle.dumps(moments, protocol=5))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/bench"))
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    start, about = time.perf_counter(), machine()
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    cases: dict[str, tuple[list[int], Callable[[list[int]], dict[str, list[float]]]]] = {
-        "n, rows (d = 784)": (
-            [100_000, 200_000, 500_000, 1_000_000],
-            lambda sizes: over_n(sizes, ("SRP", "SPCA", "KSRP")),
-        ),
-        "d, columns (n = 20,000)": ([64, 128, 256, 512, 1024, 2048], over_d),
-        "c, classes (n = 20,000)": ([10, 30, 100, 300, 1000], over_c),
-        "k, components (c = 300)": ([2, 4, 8, 16, 32, 64], over_k),
-        "n_random_features (n = 20,000)": ([256, 512, 1024, 2048, 4096], over_features),
-    }
-    sweeps = {}
-    for title, (sizes, measure) in cases.items():
-        times = measure(sizes)
-        slopes = {name: slope(sizes, line) for name, line in times.items()}
-        sweeps[title] = dict(sizes=sizes, times=times, slopes=slopes)
-        print(f"\n{title:32}" + "".join(f"{size:>11,}" for size in sizes) + "      slope")
-        for name, line in times.items():
-            goal = ""
-            if title.startswith("n, rows"):
-                within = abs(slopes[name] - IN_N[0]) <= IN_N[1]
-                goal = f"  {IN_N[0]} +- {IN_N[1]} {'reached' if within else 'MISSED'}"
-            shown = "".join(f"{value * 1e3:>8.1f} ms" for value in line)
-            print(f"{name:32}{shown}{slopes[name]:>11.2f}{goal}", flush=True)
-    draw(sweeps, arguments.out)
-    written = arguments.out / "scale.json"
-    written.write_text(json.dumps({"machine": about, "sweeps": sweeps}, indent=1) + "\n")
-    print(f"\n{time.perf_counter() - start:.0f} s in all; written to {written} and scale.png, .svg")
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    arguments.add_argument("--gb", type=float, default=4.0)
+    arguments.add_argument("--turns", type=int, default=5)
+    arguments.add_argument("--kills", type=int, default=10)
+    arguments.add_argument("--folder", type=Path)
+    given = arguments.parse_args()
+    print(machine())
+    with TemporaryDirectory(dir=given.folder) as name:
+        folder = Path(name)
+        rates = files_table(folder, given.gb, given.turns)
+        print("\n| killed | |\n|---|---|")
+        killed_fits(folder, 2 * given.kills)
+        task = None
+        if find_spec("distributed"):
+            import engines
+
+            task = engines.report(given.kills)
+        else:
+            print("| Dask | not installed |")
+        if find_spec("pyspark"):
+            import on_spark
+
+            on_spark.report(given.kills)
+        else:
+            print("| Spark | not installed |")
+        cost_model(rates, task)
 
 
 if __name__ == "__main__":

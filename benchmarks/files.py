@@ -1,13 +1,10 @@
 """Fits from files beside the least that reading them takes, and beside the same fit in memory.
 
-    python benchmarks/streaming.py --gb 4 --folder DIR
+    parquet   an SRP fit, beside pyarrow's bare scanner with `sum` of each column
+    npy       an SRP fit, beside `readinto` with `sum` of each column
+    ksrp      KSRP with 1024 features from parquet, beside `fit` on the array
 
-makes its own files in DIR (and removes them), prints ratios and peaks, each measured in a process
-of its own. Files are read once before, so that both sides find them where the system keeps them.
-
-    parquet   rows/s of an SRP fit over those of pyarrow's bare scanner with `sum` of each column
-    npy       GB/s of an SRP fit over those of `readinto` with `sum` of each column
-    ksrp      rows/s of KSRP with 1024 features from parquet over those of `fit` on the array
+`scale.py` writes the files and prints the ratios.
 """
 
 from __future__ import annotations
@@ -17,11 +14,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import perf_counter
+from statistics import median
 from typing import Any
 
 import numpy as np
+
+from measure import take_turns
 
 COLUMNS, PART = 128, 1 << 17
 KSRP = dict(n_components=2, gamma=0.01, n_random_features=1024, random_state=0)
@@ -88,32 +86,43 @@ def _loaded(folder: Path) -> Any:
 WORK = {f.__name__: f for f in (scan, readinto, srp_parquet, srp_npy, ksrp_parquet, ksrp_memory)}
 
 
-# In a process of its own -------------------------------------------------------------------------
+# Each in a process of its own ---------------------------------------------------------------------
 
 
-def measured(folder: Path, work: str, times: int) -> dict[str, float]:
-    command = [sys.executable, __file__, "--work", work, "--folder", str(folder)]
-    done = subprocess.run([*command, "--times", str(times)], check=True, capture_output=True)
-    return json.loads(done.stdout)
+def timed(folder: Path, ours: str, floor: str, turns: int) -> dict[str, float]:
+    """Medians of the seconds of both, which take turns in one process."""
+    return _child(folder, "--work", ours, "--floor", floor, "--turns", str(turns))
 
 
-def measure(folder: Path, work: str, times: int) -> None:
+def peak(folder: Path, work: str) -> float:
+    """Bytes above what the process had when everything was imported."""
+    return _child(folder, "--work", work)["peak"]
+
+
+def _child(folder: Path, *arguments: str) -> dict[str, float]:
+    command = [sys.executable, __file__, "--folder", str(folder), *arguments]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def _time(folder: Path, ours: str, floor: str, turns: int) -> dict[str, float]:
+    mine, theirs = (lambda name=name: WORK[name](folder) for name in (ours, floor))
+    mine(), theirs()  # files come from where the system keeps them, and loops are compiled
+    pair = take_turns(mine, theirs, turns)
+    return {"ours": median(pair.ours), "floor": median(pair.theirs), "ratio": 1 / pair.ratio}
+
+
+def _peak(folder: Path, work: str) -> dict[str, float]:
     import pyarrow.dataset
     import pyarrow.parquet  # noqa: F401
 
     import labelens  # noqa: F401
 
-    if work == "ksrp_memory":
-        _loaded(folder)
-    before, seconds = _peak(), []
-    for _ in range(times):
-        start = perf_counter()
-        WORK[work](folder)
-        seconds.append(perf_counter() - start)
-    print(json.dumps({"seconds": min(seconds), "all": seconds, "peak": _peak() - before}))
+    before = _high_water()
+    WORK[work](folder)
+    return {"peak": _high_water() - before}
 
 
-def _peak() -> int:
+def _high_water() -> int:
     """Bytes; not ru_maxrss, which begins with that of the process that started this one."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
@@ -146,38 +155,18 @@ def write(folder: Path, n: int, name: str) -> None:
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--gb", type=float, default=1.0)
-    arguments.add_argument("--ksrp-rows", type=int, default=400_000)
-    arguments.add_argument("--times", type=int, default=2)
+def _main() -> None:
+    arguments = argparse.ArgumentParser()
     arguments.add_argument("--folder", type=Path)
-    arguments.add_argument("--work", choices=WORK, help=argparse.SUPPRESS)
+    arguments.add_argument("--work", choices=WORK)
+    arguments.add_argument("--floor", choices=WORK)
+    arguments.add_argument("--turns", type=int)
     given = arguments.parse_args()
-    if given.work:
-        measure(given.folder, given.work, given.times)
-        return
-    with TemporaryDirectory(dir=given.folder) as name:
-        folder = Path(name)
-        n = int(given.gb * 1e9 / (4 * COLUMNS))
-        write(folder, n, "rows")
-        write(folder, given.ksrp_rows, "some")
-        found = {work: measured(folder, work, given.times) for work in WORK}
-    for name, ours, theirs in (
-        ("parquet", "srp_parquet", "scan"),
-        ("npy", "srp_npy", "readinto"),
-        ("ksrp", "ksrp_parquet", "ksrp_memory"),
-    ):
-        mine, floor = found[ours], found[theirs]
-        rows = given.ksrp_rows if name == "ksrp" else n
-        print(
-            f"{name:8} ratio {floor['seconds'] / mine['seconds']:.2f}   "
-            f"{rows / mine['seconds'] / 1e6:.2f} M rows/s, "
-            f"{rows * 4 * COLUMNS / mine['seconds'] / 1e9:.2f} GB/s   "
-            f"peak {mine['peak'] / 1e6:.0f} MB above import "
-            f"({theirs}: {floor['seconds']:.2f} s, {floor['peak'] / 1e6:.0f} MB)"
-        )
+    if given.floor:
+        print(json.dumps(_time(given.folder, given.work, given.floor, given.turns)))
+    else:
+        print(json.dumps(_peak(given.folder, given.work)))
 
 
 if __name__ == "__main__":
-    main()
+    _main()
