@@ -48,6 +48,12 @@ def _keep_name(folder: Path) -> None:
         os.close(number)
 
 
+def refuse_link(path: Path) -> None:
+    """Of a name in a folder that others may write to, nobody knows where it leads next time."""
+    if path.is_symlink():
+        raise OSError(f"{path} is a link, not a model file; name the file that it points to.")
+
+
 def refuse_irregular(path: Path) -> None:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):

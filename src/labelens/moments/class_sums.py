@@ -15,7 +15,7 @@ from scipy import sparse
 
 from .. import _jit
 from .._threads import one_blas_thread, side_by_side
-from .common import BLOCK_ROWS, Array, Rows
+from .common import BLOCK_ROWS, Array, Rows, round_origin
 
 # Rows that are put in order at a time: so many bytes of them, and the order of so many blocks.
 PIECE_BYTES, PIECE_BLOCKS = 1 << 28, 512
@@ -52,13 +52,7 @@ class ClassSums:
         which: NDArray[np.intp] | None = None,
     ) -> ClassSums:
         """(n, p) rows and the (n, m) class numbers of their m label columns; see `add`."""
-        if sparse.issparse(left):
-            origin = np.zeros(left.shape[1])
-        else:
-            # The middle of the first three: close to the data even if one of them is not, and a
-            # constant column is about itself to the last bit.
-            three = np.sort(left[:3].astype(np.float64), axis=0)
-            origin = three[len(three) // 2].copy()
+        origin = np.zeros(left.shape[1]) if sparse.issparse(left) else _near(left)
         nothing = np.zeros((n_classes, len(origin)))
         empty = cls(codes.shape[1], origin, np.zeros(n_classes), nothing)
         return empty.add(left, codes, weight, which, reuse=True)
@@ -138,6 +132,27 @@ class ClassSums:
         # sums - outer(frequency, total) is never written out: `mixing` is centred instead.
         centred = mixing - self.offset_right @ mixing / self.columns
         return (centred.T / self.weight @ self.sums).T
+
+
+def _near(rows: NDArray[Any]) -> Array:
+    """(n, p) -> (p,) numbers close to the rows, known before they are read.
+
+    The middle of the first three is close even if one of them is not; it is rounded to about its
+    distance from the nearer of the other two. A column that is constant is about itself to the
+    last bit.
+    """
+    three = np.sort(rows[:3], axis=0)
+    middle = three[len(three) // 2]
+    if len(three) == 1:
+        return round_origin(middle)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the sums
+        apart = np.diff(three.astype(np.float64), axis=0).min(axis=0)
+    origin = round_origin(middle, apart)
+    if (same := np.flatnonzero((apart == 0) & (middle != 0))).size:
+        first = rows[:BLOCK_ROWS, same]
+        constant = same[(first == first[0]).all(axis=0)]
+        origin[constant] = middle[constant]
+    return origin
 
 
 def _add_class_sums(

@@ -22,6 +22,23 @@ def weights(weight: Array | None, rows: int) -> tuple[Array, float]:
     return weight, float(weight.sum())
 
 
+def round_origin(values: NDArray[Any], apart: Array | float = 0.0) -> Array:
+    """(p,) numbers near the values, rounded to about as much as the rows are `apart`.
+
+    An origin goes into model files, and what goes there is no value of a training row. It need
+    not be: being some spreads away costs a bit or two. Where rows are not apart, or there is one,
+    it keeps its first digits: 8 in float64, 5 in float32; fewer would cost accuracy at 1e9 +- 1.
+    """
+    few = 26 if values.dtype == np.float64 else 18
+    values = values.astype(np.float64)
+    _, places = np.frexp(values)
+    _, spread = np.frexp(np.minimum(apart, np.finfo(float).max))
+    # 256 units in the last place at least, or neighbours would be left as they are.
+    grid = np.where(np.equal(apart, 0), places - few, np.maximum(spread + 1, places - 45))
+    unit = np.ldexp(1.0, np.clip(grid, -1074, 1023))
+    return np.trunc(values / unit) * unit  # towards zero, so that nothing overflows
+
+
 def about_mean(rows: Rows, weight: Array) -> tuple[Any, Array, Array]:
     """(n, p) -> rows minus their mean, that mean, and the weighted sum of what is left.
 
@@ -33,9 +50,11 @@ def about_mean(rows: Rows, weight: Array) -> tuple[Any, Array, Array]:
         rows = rows.astype(np.float64)
         return rows, np.zeros(rows.shape[1]), rows.T @ weight
     # C order whatever the caller's layout, so that the same values give the same bits.
-    rows = np.array(rows, dtype=np.float64, order="C")
+    given, rows = rows, np.array(rows, dtype=np.float64, order="C")
     # By way of the first row, so that a constant column is about itself to the last bit.
     origin = rows[0] + weight @ (rows - rows[0]) / weight.sum()
+    if len(rows) == 1:
+        origin = round_origin(given[0])
     rows -= origin
     return rows, origin, weight @ rows
 

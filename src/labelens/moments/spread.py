@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _jit
-from .common import Array, Rows, about_mean, weights
+from .common import Array, Rows, about_mean, round_origin, weights
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Spread:
             # By way of the first row, so that a constant column is about itself to the last bit.
             first = rows[0].astype(np.float64)
             origin = first + _column_sums(rows, weight, first) / total
+            if len(rows) == 1:
+                origin = round_origin(rows[0])
             sums, squares, *bounds = _jit.column_spread(rows, weight, origin)
             offset = sums / total
             squares = np.maximum(squares - offset * sums, 0)

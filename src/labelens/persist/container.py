@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import refuse_irregular, replaced
+from .._files import refuse_irregular, refuse_link, replaced
 from .strict import LIST, TEXT, fields, parse
 
 FORMAT = 1
@@ -59,6 +59,7 @@ def write(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
             f"The header of this model would be {len(head)} bytes, and {LARGEST_INDEX} are the "
             "most that is read back: its parameters or kinds of labels are too many."
         )
+    refuse_link(path)
     with replaced(path) as file:
         file.write(len(head).to_bytes(8, "little") + head)
         for name in order:
@@ -82,6 +83,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
     Nothing is allocated before all sizes have been found to add up to that of the file.
     """
+    refuse_link(path)
     refuse_irregular(path)
     with open(path, "rb", opener=_without_waiting) as file:
         size = os.fstat(file.fileno()).st_size
@@ -112,8 +114,8 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """A pipe put here since we looked reads as empty, where plain open would wait for a writer."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    """What was put here since we looked: a pipe reads as empty, a link is refused."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _header(index: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _parameters
 from .._validation import check_is_fitted
+from .._warn import warn_user
 from ..kernels import Kernel, make_kernel
 from ..labels import Unlabelled
 from ..methods import (
@@ -74,8 +75,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False)
 
     The file takes the place of an older one only when it is complete. It holds what `transform`
     and the fitted attributes need, and of the training data no row, unless the model is made of
-    rows: landmarks (`approximation="nystroem"`) and those of `approximation="exact"`. (Means are
-    kept as an origin and an offset, and the origin of a column is one of its first values.)
+    rows: landmarks (`approximation="nystroem"`) and those of `approximation="exact"`. A warning
+    then says how many they are, and so does `labelens.persist.info`.
 
     Parameters
     ----------
@@ -103,13 +104,19 @@ def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False)
     except ValueError as error:
         raise _refusal("This model", "saved", error) from error
     container.write(Path(path), header, arrays)
+    if rows := header["training_rows"]:
+        warn_user(
+            f"{os.fspath(path)} holds {rows} rows of the training data, of which a model with "
+            f"approximation={estimator.approximation!r} is made: who may read it may read them."
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read an estimator that `labelens.save` has written.
 
     Safe with files from anyone: nothing in a file is run, and one that is not exactly what `save`
-    writes is refused with a ValueError. (What a stranger's model computes is another question.)
+    writes is refused with a ValueError; a link, folder or pipe with an OSError. (What a stranger's
+    model computes is another question.)
 
     Parameters
     ----------
