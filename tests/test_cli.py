@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -321,6 +322,31 @@ def test_a_reader_that_leaves_is_no_crash(iris, tmp_path):
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("moment", ["loading", "working", "tidying"])
+def test_asked_to_end(iris, tmp_path, number, moment):
+    """At a known moment: code that sends the signal to itself stands in for a user."""
+    code = {
+        "loading": "import builtins; load = builtins.__import__;"
+        "builtins.__import__ = lambda n, *a: ask() if n == 'app' else load(n, *a)",
+        "working": "import labelens.persist.model as m; m._packed = lambda *a: ask()",
+        "tidying": "import labelens.cli.output as o; rm = o.shutil.rmtree;"
+        "o.shutil.rmtree = lambda *a, **k: (ask(), ask(), rm(*a, **k));"
+        "import labelens.persist.model as m; m._packed = lambda *a: ask()",
+    }[moment]
+    start = (
+        "import os, sys, time; from labelens.cli import main;"
+        f"ask = lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(0.05));"
+    )
+    sys_argv = "sys.argv = 'labelens fit iris.csv --label species --method spca'.split();"
+    run = [sys.executable, "-c", start + sys_argv + code + "\nmain()"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 128 + number
+    assert done.stderr == "Stopped; nothing was written.\n"
+    assert os.listdir(tmp_path) == ["iris.csv"]
 
 
 def test_help_shows_examples(run):

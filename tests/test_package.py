@@ -20,14 +20,39 @@ ROOT = Path(__file__).parents[1]
 
 def test_public_names():
     assert labelens.__all__ == sorted(labelens.__all__)
-    public = {n for n in vars(labelens) if not n.startswith("_")}
+    public = {n for n in dir(labelens) if not n.startswith("_")}
     modules = {n for n in public if type(getattr(labelens, n)).__name__ == "module"}
     assert public - modules == set(labelens.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        labelens.nothing  # noqa: B018
+
+
+def test_every_room_can_be_the_first():
+    """While one loads, nothing above it is asked for."""
+    places = (ROOT / "src" / "labelens").iterdir()
+    rooms = [p.stem for p in places if p.suffix == ".py" or (p / "__init__.py").exists()]
+    code = (
+        "import sys; from importlib import import_module\n"
+        f"for room in {sorted(rooms)!r}:\n"
+        "    for name in [n for n in sys.modules if n.startswith('labelens')]: del sys.modules[name]\n"
+        "    import_module(f'labelens.{room}')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_rooms_and_names_are_loaded_by_their_first_use():
+    code = (
+        "import sys, labelens; assert 'numpy' not in sys.modules;"
+        "assert labelens.label_kernels.Tree; assert labelens.persist.info;"
+        "namespace = {}; exec('from labelens import *', namespace);"
+        "assert namespace['load'] is labelens.load and 'Wheel' in dir(labelens)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("library", ["numba", "polars", "matplotlib", "torch", "dask"])
 def test_import_does_not_import(library):
-    code = f"import sys, labelens; assert {library!r} not in sys.modules"
+    code = f"import sys; from labelens import *; assert {library!r} not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A moment in which files change names or go: signals that ask to end come too late for it."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():  # only there Python lets them in
+        numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -32,7 +49,8 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with uninterrupted():
+            temporary.unlink(missing_ok=True)
         raise
     _keep_name(target.parent)
 

@@ -1,16 +1,48 @@
-"""The command line: each command is a file that parses, calls the library and prints."""
+"""The command line: each command is a file that parses, calls the library and prints.
 
-from __future__ import annotations
+Nothing is imported here but signals: loading the rest takes a moment, and may be stopped too.
+"""
+
+import os
+import signal
+from typing import Any
+
+ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class Ended(KeyboardInterrupt):
+    """Asked to end: by Ctrl-C, by `kill`, or because the terminal was closed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = 128 + number  # as shells have it
 
 
 def main() -> None:
     """The `labelens` command."""
+    known = [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
+    heard = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, _at_once)
     from .._optional import require
 
-    require("typer", extra="cli")
-    require("rich", extra="cli")
     try:
-        from .app import app
-    except KeyboardInterrupt:  # loading takes a moment, too
-        raise SystemExit(130) from None
+        require("typer", extra="cli")
+        require("rich", extra="cli")
+    except ModuleNotFoundError as error:
+        raise SystemExit(str(error)) from None
+    from .app import app
+
+    for number in heard:
+        signal.signal(number, _tidily)
     app()
+
+
+def _at_once(number: int, _: Any) -> None:
+    """While Python loads: there is nothing to tidy up, and an exception might end in a callback."""
+    os.write(2, b"Stopped; nothing was written.\n")
+    os._exit(128 + number)
+
+
+def _tidily(number: int, _: Any) -> None:
+    raise Ended(number)

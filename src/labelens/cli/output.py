@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Timer
 from typing import Any, Self
 
@@ -20,13 +20,15 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .._files import uninterrupted
+
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
 PATIENCE = 1.0  # seconds before a bar is shown
 
 
 @contextmanager
 def in_words(quiet: bool = False, stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
-    """Errors of users and files as a sentence and exit code 1; Ctrl-C as 130.
+    """Errors of users and files as a sentence and exit code 1; Ctrl-C as 130, `kill` as 143.
 
     Warnings are sentences too, each said once, and not at all where nothing but errors is wanted.
     """
@@ -41,9 +43,9 @@ def in_words(quiet: bool = False, stopped: str = "Stopped; nothing was written."
         with warnings.catch_warnings():
             warnings.showwarning = say  # type: ignore[assignment]
             yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as end:
         messages.print(stopped, markup=False)
-        raise typer.Exit(130) from None
+        raise typer.Exit(getattr(end, "code", 130)) from None
     except (ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError) as error:
         messages.print(f"[bold red]Error:[/] {escape(_told(error))}")
         raise typer.Exit(1) from None
@@ -104,17 +106,21 @@ def new_files(folder: Path, names: list[str], force: bool) -> Iterator[Path]:
             f"{folder} already holds {', '.join(there)}; choose another --out, or --force."
         )
     ours = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+    # Named before it exists, so that an interrupt at any moment finds it.
+    unfinished = folder / f".unfinished-{secrets.token_hex(8)}"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished.mkdir(mode=0o700)
         yield unfinished
-        for name in names:
-            if (unfinished / name).exists():
-                os.replace(unfinished / name, folder / name)
+        with uninterrupted():
+            for name in names:
+                if (unfinished / name).exists():
+                    os.replace(unfinished / name, folder / name)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        if ours and not any(folder.iterdir()):
-            folder.rmdir()
+        with uninterrupted():
+            shutil.rmtree(unfinished, ignore_errors=True)
+            if ours and folder.exists() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 @contextmanager
