@@ -34,7 +34,8 @@ def test_every_room_can_be_the_first():
     code = (
         "import sys; from importlib import import_module\n"
         f"for room in {sorted(rooms)!r}:\n"
-        "    for name in [n for n in sys.modules if n.startswith('labelens')]: del sys.modules[name]\n"
+        "    ours = [name for name in sys.modules if name.startswith('labelens')]\n"
+        "    for name in ours: del sys.modules[name]\n"
         "    import_module(f'labelens.{room}')"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
