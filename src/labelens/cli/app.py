@@ -7,6 +7,7 @@ import typer
 from .. import __version__
 from .demo import demo
 from .embed import embed
+from .export import export
 from .fit import fit
 from .info import info
 from .merge import merge
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for command in (embed, fit, transform, merge, info, demo, reproduce):
+for command in (embed, fit, transform, merge, info, export, demo, reproduce):
     app.command()(command)
 
 

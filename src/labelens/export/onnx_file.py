@@ -1,0 +1,121 @@
+"""A model as an ONNX file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._files import replaced
+from .._optional import require
+from .._warn import warn_user
+from ..maps.nystroem import Nystroem
+from .converter import converted
+from .graph import embedding, exportable, has_own_nodes
+
+OPSET, IR_VERSION = 17, 8
+MOST_BYTES = (1 << 31) - (1 << 20)  # of a protocol buffer
+
+
+def onnx(estimator: Any, path: str | os.PathLike[str], *, double: bool = False) -> None:
+    """Write what `transform` computes to an ONNX file, for any runtime of that format.
+
+    The graph takes `X`, any number of rows in the columns of `fit`, and returns `embedding`. It
+    computes in float64 whichever of the two types goes in and out. Rows are dense; NaN makes NaN
+    where `transform` refuses it. Names of columns are in the metadata, `feature_names`, as JSON.
+
+    Parameters
+    ----------
+    estimator : one of the four methods, fitted, with any `approximation` but "exact"
+        A scikit-learn transformer in its place needs skl2onnx, and a converter there.
+    path : str or path
+        By convention `*.onnx`.
+    double : bool, default=False
+        Whether rows and embedding are float64, rather than float32.
+
+    Examples
+    --------
+    >>> import labelens, numpy as np
+    >>> X, y = np.random.default_rng(0).normal(size=(100, 5)), np.arange(100) % 3
+    >>> model = labelens.KernelSupervisedPCA(2, random_state=0).fit(X, y)
+    >>> labelens.export.onnx(model, "model.onnx")  # doctest: +SKIP
+    >>> session = onnxruntime.InferenceSession("model.onnx")  # doctest: +SKIP
+    >>> (Z,) = session.run(None, {"X": X.astype(np.float32)})  # doctest: +SKIP
+    """
+    estimator = exportable(estimator)
+    library = require("onnx", extra="onnx")
+    if has_own_nodes(estimator):
+        model = _model(library, estimator, double)
+    else:
+        model = converted(estimator, double, OPSET)
+    _describe(model, estimator)
+    if model.ByteSize() > MOST_BYTES:
+        raise ValueError(
+            f"The graph would be {model.ByteSize() / 2**30:.1f} GiB, and an ONNX file holds 2; "
+            "fit with fewer n_random_features."
+        )
+    library.checker.check_model(model)
+    with replaced(Path(path)) as file:
+        file.write(model.SerializeToString())
+    if isinstance(estimator._recipe.phi, Nystroem):
+        rows = estimator._recipe.phi.n_features
+        warn_user(
+            f"{os.fspath(path)} holds {rows} rows of the training data, the landmarks of "
+            "approximation='nystroem': who may read it may read them."
+        )
+
+
+class OwnGraph:
+    """Nodes and constants, named in the order in which they come."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def constant(self, values: Any) -> str:
+        name, array = f"c{len(self.constants)}", np.ascontiguousarray(values)
+        array = array.reshape(np.shape(values))
+        self.constants.append(self._library.numpy_helper.from_array(array, name))
+        return name
+
+    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        name = f"n{len(self.nodes)}"
+        made = self._library.helper.make_node(operator, inputs, [name], name=name, **attributes)
+        self.nodes.append(made)
+        return name
+
+    def features(self, transformer: Any, rows: str) -> str:
+        raise TypeError(f"{transformer!r} is not written by labelens.")
+
+
+def _model(library: Any, estimator: Any, double: bool) -> Any:
+    graph, helper, types = OwnGraph(library), library.helper, library.TensorProto
+    kind, k = types.DOUBLE if double else types.FLOAT, estimator.n_components_
+    rows = "X" if double else graph.node("Cast", "X", to=types.DOUBLE)
+    graph.node("Cast", embedding(estimator, graph, rows), to=kind)
+    graph.nodes[-1].output[0] = "embedding"
+    body = helper.make_graph(
+        graph.nodes,
+        "labelens",
+        [helper.make_tensor_value_info("X", kind, ["n", estimator.n_features_in_])],
+        [helper.make_tensor_value_info("embedding", kind, ["n", k])],
+        graph.constants,
+    )
+    opset = [helper.make_opsetid("", OPSET)]
+    return helper.make_model(body, opset_imports=opset, ir_version=IR_VERSION)
+
+
+def _describe(model: Any, estimator: Any) -> None:
+    from .. import __version__
+
+    names: NDArray[Any] | None = getattr(estimator, "feature_names_in_", None)
+    model.producer_name, model.producer_version = "labelens", __version__
+    model.doc_string = f"{type(estimator).__name__}: supervised dimensionality reduction"
+    if names is not None:
+        stored = model.metadata_props.add()
+        stored.key, stored.value = "feature_names", json.dumps(names.tolist())

@@ -1,0 +1,79 @@
+"""A linear model as one SELECT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..maps import Identity
+from .graph import affine, exportable
+
+
+def sql(estimator: Any, table: str = "rows", *, keep: Sequence[str] = ()) -> str:
+    """One SELECT that computes what `transform` does, for linear models.
+
+    Standard SQL: names in double quotes, numbers in floating point. A row with a NULL among its
+    features gets NULL.
+
+    Parameters
+    ----------
+    estimator : a linear method, fitted
+        Columns are its `feature_names_in_`, or x0, x1, ... where it has no names.
+    table : str, default="rows"
+        Where the columns are; dots part schema and table, as in "sales.visits".
+    keep : sequence of str, default=()
+        Other columns of the table to select beside z1, z2, ...; say, its key.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import labelens, numpy as np
+    >>> model = labelens.SupervisedPCA(1).fit(np.array([[0.0], [1], [4], [5]]), [0, 0, 1, 1])
+    >>> print(labelens.export.sql(model, "visits", keep=["id"]))
+    SELECT
+      "id",
+      (-2.5e0 + (1.0e0 * ("x0" - 0.0e0))) AS "z1"
+    FROM "visits"
+    """
+    exportable(estimator)
+    if not isinstance(estimator._recipe.phi, Identity):
+        raise ValueError(
+            f"SQL is for linear models, and this {type(estimator).__name__} has random features; "
+            "use labelens.export.onnx."
+        )
+    names: Any = getattr(estimator, "feature_names_in_", None)
+    names = [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else list(names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"Column {twice!r} is there twice, and SQL could not tell which is meant.")
+    origin, projector, shift = affine(estimator)
+    centred = [f"({_quoted(n)} - {_number(o)})" for n, o in zip(names, origin, strict=True)]
+    lines = [_quoted(name) for name in keep]
+    for j in range(projector.shape[1]):
+        terms = [f"({_number(w)} * {x})" for w, x in zip(projector[:, j], centred, strict=True)]
+        lines.append(f'{_sum([_number(shift[j]), *terms])} AS "z{j + 1}"')
+    place = ".".join(_quoted(part) for part in table.split("."))
+    return "SELECT\n  " + ",\n  ".join(lines) + f"\nFROM {place}"
+
+
+def _number(value: float) -> str:
+    """In floating point, not the decimal type that 0.1 is to some: 1e-01 is 0.1e0 is a double."""
+    spelled = repr(float(value))
+    return spelled if "e" in spelled else f"{spelled}e0"
+
+
+def _quoted(name: str) -> str:
+    if "\0" in name:
+        raise ValueError(f"Column {name!r} has a NUL in its name, which SQL cannot spell.")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _sum(terms: list[str]) -> str:
+    """Halves of halves: engines limit how deep an expression may be."""
+    if len(terms) == 1:
+        return terms[0]
+    middle = len(terms) // 2
+    return f"({_sum(terms[:middle])} + {_sum(terms[middle:])})"

@@ -1,0 +1,62 @@
+"""Names of columns, labels and files that mean harm; what shows a name has to bear them all."""
+
+MARK = "pwned"  # what a script among them sets, as window.pwned
+
+HOSTILE_NAMES = [
+    # Markup, in text, attributes, comments, scripts and styles.
+    f"<script>window.{MARK}=1</script>",
+    f"</script><script>window.{MARK}=1</script>",
+    f"<img src=x onerror=window.{MARK}=1>",
+    f"<svg/onload=window.{MARK}=1>",
+    f'"><img src=x onerror=window.{MARK}=1>',
+    f"'><img src=x onerror=window.{MARK}=1>",
+    f"' onmouseover='window.{MARK}=1",
+    f'" autofocus onfocus="window.{MARK}=1',
+    f"--><script>window.{MARK}=1</script><!--",
+    f"]]><script>window.{MARK}=1</script>",
+    f"</style><script>window.{MARK}=1</script>",
+    f"</title><script>window.{MARK}=1</script>",
+    f"</textarea><script>window.{MARK}=1</script>",
+    f"<iframe srcdoc='<script>parent.{MARK}=1</script>'>",
+    f'<a href="javascript:window.{MARK}=1">x</a>',
+    f"javascript:window.{MARK}=1",
+    "<base href=https://example.org/>",
+    "<meta http-equiv=refresh content='0;url=https://example.org'>",
+    "<b>bold</b>",
+    "&lt;script&gt;&amp;amp;",
+    # Templates and strings of scripts.
+    f"${{window.{MARK}=1}}",
+    f"{{{{constructor.constructor('window.{MARK}=1')()}}}}",
+    f'\\";window.{MARK}=1;//',
+    f"';window.{MARK}=1;//",
+    f"\u2028window.{MARK}=1\u2029",
+    "{0.__class__.__mro__}",
+    "%s%n%x",
+    "__proto__",
+    "constructor",
+    # Cells that a spreadsheet would run.
+    "=1+1",
+    '=HYPERLINK("https://example.org")',
+    "+1+1",
+    "-1+1",
+    "@SUM(1,1)",
+    "\t=1+1",
+    "\r=1+1",
+    # Files, shells, terminals, SQL.
+    "../../etc/passwd",
+    "/etc/passwd",
+    "CON",
+    "name\nwith\r\nlines",
+    "$(touch pwned); `touch pwned` | touch pwned",
+    "\x1b]0;pwned\x07\x1b[31mred",
+    "[bold red]markup[/]",
+    "Robert'); DROP TABLE rows;--",
+    'a" FROM x; DROP TABLE rows; --',
+    # Text that is hard on whoever shows it.
+    "\u202egnp.exe",
+    "e\u0301\u0323" * 20,
+    "😀\U000e0041",
+    "x" * 5000,
+    " ",
+    "\x7f\x01",
+]
