@@ -1197,10 +1197,11 @@ def test_loading_opens_one_file_and_runs_nothing(rng, tmp_path):
 
 
 MEASURE = """
-import sys, re, pathlib, labelens
+import sys, re, pathlib
+from labelens import load
 peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
 before = peak()
-model = labelens.load(sys.argv[1])
+model = load(sys.argv[1])
 print((peak() - before) * 1024)
 """
 

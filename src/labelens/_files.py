@@ -28,12 +28,20 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def named(path: Any) -> str:
+    """A path as a message has it: on one line, without a terminal's escape sequences."""
+    text = os.fspath(path)
+    return text if text.isprintable() else ascii(text)
+
+
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A new file beside `path` that takes its place at the end, with its permissions."""
     target = Path(os.path.realpath(path))  # through links, as for any other writer
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {target.parent} to save {target.name} in.")
+        raise FileNotFoundError(
+            f"There is no folder {named(target.parent)} to save {named(target.name)} in."
+        )
     mode = None
     if target.exists():
         refuse_irregular(target)
@@ -69,12 +77,14 @@ def _keep_name(folder: Path) -> None:
 def refuse_link(path: Path) -> None:
     """Of a name in a folder that others may write to, nobody knows where it leads next time."""
     if path.is_symlink():
-        raise OSError(f"{path} is a link, not a model file; name the file that it points to.")
+        raise OSError(
+            f"{named(path)} is a link, not a model file; name the file that it points to."
+        )
 
 
 def refuse_irregular(path: Path) -> None:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{path} is a folder, not a model file.")
+        raise IsADirectoryError(f"{named(path)} is a folder, not a model file.")
     if not stat.S_ISREG(mode):
-        raise OSError(f"{path} is a pipe or a device, not a model file.")
+        raise OSError(f"{named(path)} is a pipe or a device, not a model file.")

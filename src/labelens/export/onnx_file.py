@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import replaced
+from .._files import named, replaced
 from .._optional import require
 from .._warn import warn_user
 from ..maps.nystroem import Nystroem
@@ -64,7 +64,7 @@ def onnx(estimator: Any, path: str | os.PathLike[str], *, double: bool = False) 
     if isinstance(estimator._recipe.phi, Nystroem):
         rows = estimator._recipe.phi.n_features
         warn_user(
-            f"{os.fspath(path)} holds {rows} rows of the training data, the landmarks of "
+            f"{named(path)} holds {rows} rows of the training data, the landmarks of "
             "approximation='nystroem': who may read it may read them."
         )
 

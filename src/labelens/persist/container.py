@@ -100,7 +100,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         placed = _placed(index, header, size - 8 - length)
         digest, arrays = sha256(), {}
         for name, (dtype, shape, order) in placed.items():
-            array = np.empty(shape, dtype)
+            array = _room_for(shape, dtype)
             view = array.reshape(-1).view(np.uint8)
             if file.readinto(view.data) != view.size:
                 raise ValueError("it is cut short")
@@ -111,6 +111,14 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             "its arrays are damaged: they do not have the checksum they were saved with"
         )
     return header, arrays
+
+
+def _room_for(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return np.empty(shape, dtype)
+    except MemoryError:  # a file may be all holes
+        size = prod(shape) * dtype.itemsize / 2**30
+        raise ValueError(f"there is no memory for an array of {size:.1f} GiB in it") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:

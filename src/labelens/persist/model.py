@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _parameters
+from .._files import named
 from .._validation import check_is_fitted
 from .._warn import warn_user
 from ..kernels import Kernel, make_kernel
@@ -102,11 +103,11 @@ def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False)
     try:  # what could not be loaded is not saved
         _built(parse(json.dumps(header), "its header"), arrays)
     except ValueError as error:
-        raise _refusal("This model", "saved", error) from error
+        raise _refusal(None, "saved", error) from error
     container.write(Path(path), header, arrays)
     if rows := header["training_rows"]:
         warn_user(
-            f"{os.fspath(path)} holds {rows} rows of the training data, of which a model with "
+            f"{named(path)} holds {rows} rows of the training data, of which a model with "
             f"approximation={estimator.approximation!r} is made: who may read it may read them."
         )
 
@@ -132,7 +133,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         header, arrays = container.read(Path(path))
         return _built(_checked(header, arrays), arrays)
     except ValueError as error:
-        raise _refusal(os.fspath(path), "loaded", error) from None
+        raise _refusal(path, "loaded", error) from None
 
 
 def save_state(estimator: Any, path: Path, note: dict[str, Any]) -> None:
@@ -150,25 +151,26 @@ def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
             raise ValueError("it is a model, not the state of a fit that is under way")
         return _built(_checked(header, arrays), arrays), note
     except ValueError as error:
-        raise _refusal(os.fspath(path), "continued from", error) from None
+        raise _refusal(path, "continued from", error) from None
 
 
 def info(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file holds, in JSON's types, without building the model.
+    """What a model file holds, in JSON's types; what `load` refuses is refused here too.
 
-    The whole file is checked for damage on the way. Labels that JSON has no type for are shown as
-    text; several columns of classes are pairs of column and class.
+    Labels that JSON has no type for are shown as text; several columns of classes are pairs of
+    column and class.
     """
     try:
         header, arrays = container.read(Path(path))
         facts = _checked(header, arrays)
+        _built(facts, arrays)
         left = Arrays(arrays, d=facts["n_features_in"])
         labels = _known_labels(facts["labels"], left)
         classes = _classes(facts, labels, left)
         names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
         parameters = take_parameters(facts["parameters"], METHODS[facts["method"]], left)
     except ValueError as error:
-        raise _refusal(os.fspath(path), "read", error) from None
+        raise _refusal(path, "read", error) from None
     return {
         "method": facts["method"],
         "parameters": {name: _shown(value) for name, value in parameters.items()},
@@ -195,8 +197,9 @@ def _shown(value: Any) -> Any:
     return value if plain or (type(value) is float and isfinite(value)) else str(value)
 
 
-def _refusal(what: str, verb: str, error: ValueError) -> ValueError:
+def _refusal(path: Any, verb: str, error: ValueError) -> ValueError:
     reason = str(error).rstrip(".").replace("\n", " ")
+    what = "This model" if path is None else named(path)
     return ValueError(f"{what} cannot be {verb}: {reason[:500]}{'...' * (len(reason) > 500)}.")
 
 
