@@ -49,6 +49,10 @@ CASES = {
     "nan in y": (X0, with_value(Y0, 3, np.nan, float), None, ValueError, "y contains NaN at row 3"),
     "inf in y": (X0, with_value(Y0, 3, np.inf, float), None, ValueError, "infinity .* at row 3"),
     "None in y": (X0, ["a", None] * 6, None, ValueError, r"NaN at row 1 \(None\)"),
+    "names twice": (
+        FRAME.set_axis(["a", "b", "a"], axis=1), Y0, None, ValueError, "two columns named 'a'",
+    ),
+    "no columns in a frame": (FRAME[[]], Y0, None, ValueError, "0 feature"),
     "empty": (X0[:0], Y0[:0], None, ValueError, "0 sample"),
     "no columns": (X0[:, :0], Y0, None, ValueError, "0 feature"),
     "mixed labels": (X0, [1, "a"] * 6, None, TypeError, "mixed types: the label of row 1 is 'a'"),
@@ -69,6 +73,60 @@ CASES = {
     "one dimension": (X0[:, 0], Y0, None, ValueError, "2D array"),
     "y with three": (X0, np.zeros((12, 2, 2)), None, ValueError, "one or two dimensions"),
 }  # fmt: skip
+
+
+def broken(**parts):
+    """X0 as CSR, with arrays that nobody has checked."""
+    made = sparse.csr_array(X0)
+    for name, values in parts.items():
+        setattr(made, name, np.asarray(values, np.int32))
+    return made
+
+
+BROKEN = {
+    "beyond": broken(indices=np.full(36, 10**6)),
+    "negative": broken(indices=np.full(36, -1)),
+    "starts go back": broken(indptr=[0, 36, *range(30, 41)]),
+    "starts too late": broken(indptr=np.arange(13) * 3 + 1),
+    "starts too far": broken(indptr=np.arange(13) * 10**6),
+    "too few starts": broken(indptr=[0, 3]),
+}
+BEYOND = sparse.csc_array((12, 3))
+BEYOND.indices, BEYOND.data = np.full(4, 10**6, np.int32), np.ones(4)
+BEYOND.indptr = np.array([0, 1, 2, 4], np.int32)
+BROKEN["columns beyond"] = BEYOND
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("model", METHODS, ids=lambda m: type(m).__name__)
+def test_sparse_matrices_that_point_outside_of_themselves(model, name):
+    """Compiled loops would follow, and crash or read what is not theirs."""
+    X, y = BROKEN[name], good()[1]
+    for use in (
+        lambda: clone(model).fit(X, y),
+        lambda: clone(model).fit(*good()).transform(X),
+        lambda: clone(model).set_params(label_kernel="linear").fit(good()[0], X),
+        lambda: hsic(X, y),
+    ):
+        with pytest.raises(ValueError, match=r"is a broken CS[RC] matrix"):
+            use()
+    coo = sparse.coo_array(good()[0])
+    coo.coords = (coo.coords[0], coo.coords[1] + 7)
+    with pytest.raises(ValueError, match="broken COO matrix"):
+        clone(model).fit(coo, y)
+
+
+@pytest.mark.parametrize("gamma", ["scale", "median", 1.0])
+def test_rows_too_large_to_be_squared(gamma):
+    X, y = good()
+    for approximation in ("exact", "nystroem"):
+        model = KernelSupervisedPCA(1, approximation=approximation, gamma=gamma)
+        with pytest.raises(ValueError, match=r"overflows? float64: X .* too large.* Scale"):
+            model.fit(X * 1e200, y)
+    linear = SupervisedPCA(1)
+    np.testing.assert_allclose(
+        linear.fit(X * 1e200, y).transform(X * 1e200) / 1e200, SupervisedPCA(1).fit_transform(X, y)
+    )
 
 
 def state(model):

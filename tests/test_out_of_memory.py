@@ -214,6 +214,7 @@ def test_a_folder_that_is_read_only(table, tmp_path, monkeypatch):
 PEAK = """
 import sys
 import labelens, pyarrow.parquet
+from labelens import fit  # which loads the rest
 def peak():  # not ru_maxrss, which begins with that of the parent
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))

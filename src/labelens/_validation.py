@@ -29,6 +29,7 @@ __all__ = [
     "check_rows",
     "check_seed",
     "check_weight",
+    "refuse_broken",
     "refuse_non_finite",
     "wanted_container",
 ]
@@ -79,10 +80,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
             refuse_non_finite(X, None)
         return X
     names = _column_names(X)
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has two columns named {twice!r}; name every column once.")
+    if names == [] and hasattr(X, "shape"):
+        raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}): X has no columns.")
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         raise ValueError(f"Complex data not supported: X has dtype {X.dtype}.")
     if np.ma.is_masked(X):
         raise ValueError("X is a masked array with masked values; fill them first, X.filled(...).")
+    refuse_broken(X, "X")
     how: dict[str, Any] = dict(accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
     try:
         if estimator is None:
@@ -125,6 +132,31 @@ def _is_as_before(estimator: Any, X: Any) -> bool:
         and X.shape[1] == getattr(estimator, "n_features_in_", None)
         and not hasattr(estimator, "feature_names_in_")
     )
+
+
+def refuse_broken(matrix: Any, what: str) -> None:
+    """Refuse a sparse matrix that points outside of itself: compiled code would follow it."""
+    if not sparse.issparse(matrix):
+        return
+    if matrix.format == "coo":
+        places, broken = list(zip(matrix.coords, matrix.shape, strict=True)), False
+    elif matrix.format in ("csr", "csc", "bsr"):
+        block = getattr(matrix, "blocksize", (1, 1))
+        height, width = (side // b for side, b in zip(matrix.shape, block, strict=True))
+        major, minor = (width, height) if matrix.format == "csc" else (height, width)
+        starts, room = matrix.indptr, min(len(matrix.indices), len(matrix.data))
+        broken = len(starts) != major + 1 or starts[0] != 0 or starts[-1] > room
+        broken = broken or bool((np.diff(starts) < 0).any())
+        places = [(matrix.indices[: starts[-1]], minor)]
+    else:
+        return  # made of Python objects, or without indices
+    for index, bound in places:
+        broken = broken or bool(index.size and (index.min() < 0 or index.max() >= bound))
+    if broken:
+        raise ValueError(
+            f"{what} is a broken {matrix.format.upper()} matrix: its indices point outside of its "
+            f"shape {matrix.shape} or of its arrays. Build it anew, or see {what}.check_format()."
+        )
 
 
 def _canonical(rows: Any, ours: bool) -> Any:

@@ -64,6 +64,17 @@ class Kernel:
 
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._values(A, B)
+            finite = np.isfinite(values.sum()) or np.isfinite(values).all()
+        if not finite:
+            raise ValueError(
+                f"The {self.name} kernel of these rows overflows {values.dtype}: X is too large to "
+                "be squared. Scale it down first."
+            )
+        return values
+
+    def _values(self, A: Any, B: Any) -> NDArray[Any]:
         match self.name:
             case "rbf":
                 return _rbf(A, B, self.gamma)

@@ -294,12 +294,19 @@ def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
 
     def of(start: int) -> Spread:
         here = slice(start, start + block)
-        return Spread.of(rows[here], None if weight is None else weight[here])
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
+            return Spread.of(rows[here], None if weight is None else weight[here])
 
     total = before
     for part in in_order(of, range(0, rows.shape[0], block)):
-        total = part if total is None else total.merge(part)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part if total is None else total.merge(part)
     assert total is not None
+    if not np.isfinite(total.squares).all():
+        raise ValueError(
+            "The variances of X overflow float64: X or sample_weight is too large. Scale them down "
+            "first."
+        )
     return total
 
 

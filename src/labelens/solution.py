@@ -45,10 +45,16 @@ class Solved:
             return np.inf
         # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x;
         # that of others is below the square of their length.
-        spread = np.linalg.norm(self.solution.components @ self.solution.cross.covariance, axis=1)
+        spread = _lengths(self.solution.components @ self.solution.cross.covariance)
         spread /= self.label_length or 1.0
         sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
         return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
+
+
+def _lengths(rows: Array) -> Array:
+    """(n, p) -> (n,), also where squares overflow."""
+    largest = np.abs(rows).max(axis=1, initial=0)
+    return largest * np.linalg.norm(rows / np.where(largest > 0, largest, 1)[:, None], axis=1)
 
 
 @dataclass(frozen=True)

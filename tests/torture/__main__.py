@@ -21,7 +21,7 @@ PARTS = {
     "injection": "hostile names that stay names",
     "fuzzing": "fuzzed inputs without a crash",
 }
-MOST_SHOWN = 20
+MOST_SHOWN = 40
 
 
 def run(part, long):

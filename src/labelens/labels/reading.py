@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._validation import refuse_broken
 from .vocabulary import is_missing
 
 HOW_TO_MARK = (
@@ -18,6 +19,7 @@ HOW_TO_MARK = (
 
 def read_labels(y: Any, n_rows: int, marker: Any) -> tuple[Any, NDArray[np.bool_]]:
     """Turn y into an (n,) or (n, m) array, or CSR, and say which rows have a label."""
+    refuse_broken(y, "y")
     labels: Any = y.tocsr() if sparse.issparse(y) else _as_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1 and not sparse.issparse(labels):
         labels = labels[:, 0]
