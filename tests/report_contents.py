@@ -3,41 +3,11 @@
 import numpy as np
 from sklearn.datasets import load_digits, load_iris
 
+from hostile_names import HOSTILE_NAMES
 from labelens import KernelSupervisedPCA, SupervisedPCA, knn_score
 from labelens.report import Contents, Label
 
-HOSTILE = [
-    "<script>window.pwned = 1</script>",
-    "</script><script>window.pwned = 1</script>",
-    "<img src=x onerror=window.pwned=1>",
-    '"><img src=x onerror="window.pwned=1">',
-    "'><svg onload=window.pwned=1>",
-    "<svg/onload=window.pwned=1>",
-    "<a href='javascript:window.pwned=1'>link</a>",
-    "<b>bold</b><br>next",
-    "<!-- comment",
-    "--> after",
-    "<![CDATA[x]]>",
-    "&lt;b&gt; &amp; &#60;",
-    "%{x} %{customdata[0]} %{y:.2f}",
-    "$\\alpha$ $$x$$",
-    "{{7*7}} ${7*7} #{7*7}",
-    "=1+1",
-    "+cmd|' /C calc'!A0",
-    "@SUM(1)",
-    "../../etc/passwd",
-    "C:\\temp\\new",
-    "a\u2028b\u2029c",
-    "zero\x00width\u200b",
-    "\u202eright to left",
-    "lone \ud800 surrogate",
-    "javascript:window.pwned=1",
-    "</style><style>*{display:none}</style>",
-    "</textarea></title></noscript><script>window.pwned=1</script>",
-    "</dd><iframe srcdoc='<script>parent.pwned=1</script>'>",
-    "__proto__",
-    "x" * 300,
-]
+HOSTILE = HOSTILE_NAMES[:30]
 
 
 def make_contents(**changes):

@@ -307,7 +307,8 @@ def test_columns_of_other_types_and_gaps(rng):
 
 def test_names_are_quoted(rng):
     """A name is a name, whatever it says; case alone does not tell names apart in duckdb."""
-    names = list({name.lower(): name for name in HOSTILE_NAMES}.values())
+    spelled = [name for name in HOSTILE_NAMES if not {"\0", "\ud800"} & set(name)]
+    names = list({name.lower(): name for name in spelled}.values())
     X, y = rng.normal(size=(60, len(names))), np.arange(60) % 2
     frame = pd.DataFrame(X, columns=names)
     model = SupervisedPCA(1).fit(frame, y)

@@ -35,7 +35,13 @@ def main() -> None:
 
     for number in heard:
         signal.signal(number, _tidily)
-    app()
+    try:
+        app()
+    except OSError as error:  # help that nobody can read
+        raise SystemExit(f"Error: {error}.") from None
+    finally:
+        for number in heard:  # it is over but for what Python tidies up
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _at_once(number: int, _: Any) -> None:

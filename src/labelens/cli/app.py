@@ -18,7 +18,7 @@ app = typer.Typer(
     name="labelens",
     help="Supervised dimensionality reduction that sees data through its labels.",
     no_args_is_help=True,
-    pretty_exceptions_show_locals=False,
+    pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 for command in (embed, fit, transform, merge, info, export, demo, reproduce):

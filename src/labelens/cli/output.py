@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 import shutil
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,19 +23,21 @@ from .._files import uninterrupted
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
 PATIENCE = 1.0  # seconds before a bar is shown
+written: list[str] = []  # what is there for good, whatever happens now
 
 
 @contextmanager
-def in_words(quiet: bool = False, stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
+def in_words(quiet: bool = False, stopped: str = "nothing was written") -> Iterator[None]:
     """Errors of users and files as a sentence and exit code 1; Ctrl-C as 130, `kill` as 143.
 
     Warnings are sentences too, each said once, and not at all where nothing but errors is wanted.
     """
     said: set[str] = set()
+    written.clear()
 
     def say(warning: Warning | str, *_: Any, **__: Any) -> None:
         if not quiet and str(warning) not in said:
-            messages.print(str(warning), markup=False)
+            messages.print(visible(str(warning)), markup=False)
             said.add(str(warning))
 
     try:
@@ -44,11 +45,17 @@ def in_words(quiet: bool = False, stopped: str = "Stopped; nothing was written."
             warnings.showwarning = say  # type: ignore[assignment]
             yield
     except KeyboardInterrupt as end:
-        messages.print(stopped, markup=False)
+        done = f"{', '.join(written)} was written before" if written else stopped
+        messages.print(f"Stopped; {visible(done)}.", markup=False)
         raise typer.Exit(getattr(end, "code", 130)) from None
     except (ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError) as error:
-        messages.print(f"[bold red]Error:[/] {escape(_told(error))}")
+        messages.print(f"[bold red]Error:[/] {escape(visible(_told(error)))}")
         raise typer.Exit(1) from None
+
+
+def visible(text: str) -> str:
+    """Without what a terminal would obey, or a reader could not see: escapes, odd spaces, lines."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _told(error: Exception) -> str:
@@ -116,6 +123,7 @@ def new_files(folder: Path, names: list[str], force: bool) -> Iterator[Path]:
             for name in names:
                 if (unfinished / name).exists():
                     os.replace(unfinished / name, folder / name)
+                    written.append(name)
     finally:
         with uninterrupted():
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -136,15 +144,16 @@ def show(facts: dict[str, Any], as_json: bool, quiet: bool, notes: Sequence[str]
     """Facts as a table for people, after what they should know; or as JSON for machines."""
     if as_json:
         told = facts | ({"notes": list(notes)} if notes else {})
-        sys.stdout.write(json.dumps(told, indent=1, default=str) + "\n")
+        typer.echo(json.dumps(told, indent=1, default=str))
         return
     if quiet:
         return
     for note in notes:
-        messages.print(note, markup=False)
+        messages.print(visible(note), markup=False)
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, value in facts.items():
-        table.add_row(f"[bold]{escape(name.replace('_', ' '))}", escape(_shown(value)))
+        heading = visible(name.replace("_", " "))
+        table.add_row(f"[bold]{escape(heading)}", escape(_shown(value)))
     Console(highlight=False).print(table)
 
 
@@ -156,4 +165,4 @@ def _shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         some = ", ".join(map(_shown, value[:12]))
         return some + (f", ... ({len(value)} in all)" if len(value) > 12 else "")
-    return str(value)
+    return visible(str(value))

@@ -39,7 +39,7 @@ def reproduce(
 
     if data is not None and not data.is_dir():
         raise typer.BadParameter(f"There is no folder {data}.", param_hint="--data")
-    stopped = f"Stopped. The same command goes on from here; finished runs are in {out}."
+    stopped = f"the same command goes on from here, and finished runs are in {out}"
     with in_words(stopped=stopped), Bar(["reading"]) as bar:
         notes = run(out, Lab(seed, quick, data), __version__, only or (), progress)
     for note in notes:
