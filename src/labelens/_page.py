@@ -10,11 +10,16 @@ from typing import Any
 
 MISSING = "–"
 
-CSS = """
+PALETTE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --page: #f6f7f9;
   --card: #ffffff; --line: #d5dae0; --link: #0b5cad; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --soft: #a3acb7; --page: #14171b;
   --card: #1d2126; --line: #3a414a; --link: #7cb8ff; } }
+"""
+
+CSS = (
+    PALETTE
+    + """
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 75rem; padding: 1rem; background: var(--page); color: var(--ink);
   font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
@@ -28,6 +33,7 @@ th, td { border: 1px solid var(--line); padding: 0.35rem 0.6rem; text-align: lef
   vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 """
+)
 
 
 def skeleton(title: str, css: str, body: str, head: str = "") -> str:

@@ -1,5 +1,6 @@
 """The public names and the rooms they come from; `import labelens` loads them when first used."""
 
+from .explorer import explore
 from .methods import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -36,6 +37,7 @@ __all__ = [
     "Wheel",
     "approximation_report",
     "cross_embed",
+    "explore",
     "fit",
     "hsic",
     "hsic_test",

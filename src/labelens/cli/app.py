@@ -8,6 +8,7 @@ from .. import __version__
 from .demo import demo
 from .embed import embed
 from .export import export
+from .explore import explore
 from .fit import fit
 from .info import info
 from .merge import merge
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (embed, fit, transform, merge, info, export, demo, reproduce):
+for command in (embed, explore, fit, transform, merge, info, export, demo, reproduce):
     app.command()(command)
 
 

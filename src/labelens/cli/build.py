@@ -71,19 +71,25 @@ def load(
 ) -> tables.Table:
     """Read a file and pick its columns; a label is needed."""
     frame = tables.read(data, labels, lambda share: bar.at(READING, share))
+    label = label_names(frame, label, labels)
+    filling = None if impute is None else impute.value
+    table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
+    check_labels(table.labels, ", ".join(map(repr, label)))
+    return table
+
+
+def label_names(frame: Any, label: list[str] | None, labels: Path | None) -> list[str]:
+    """The columns of labels: those that were named, or the only one of a file of labels."""
     if not label and labels is not None:
         label = [name for name in frame.columns if name == "label"] or None
     if not label:
         some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
         more = "..., " if len(frame.columns) > 5 else ""
         raise ValueError(f"Which column is the label? Name it with --label ({more}{some}).")
-    filling = None if impute is None else impute.value
-    table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
-    _check_labels(table.labels, ", ".join(map(repr, label)))
-    return table
+    return label
 
 
-def _check_labels(labels: NDArray[Any], names: str) -> None:
+def check_labels(labels: NDArray[Any], names: str) -> None:
     """Say why nothing can be learnt from them, if so."""
     values = set(map(str, labels.ravel().tolist()))
     if len(values) < 2:

@@ -36,7 +36,12 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     ours = "".join(_read(name) for name in SCRIPTS)
     scripts = [_script(plotly), _script(f'(() => {{\n"use strict";\n{ours}}})();\n')]
     body = _body(contents, Scatter.of(contents)) + "\n".join(scripts)
-    page = skeleton(contents.title, CSS + _read("style.css") + _shades(), body, _policy(scripts))
+    page = skeleton(
+        contents.title,
+        CSS + _read("palette.css") + _read("style.css") + _shades(),
+        body,
+        _policy(scripts),
+    )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
     replace_file(Path(path), page.replace("\0", "\ufffd").encode("utf-8", "replace"))

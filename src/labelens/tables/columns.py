@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -24,6 +24,7 @@ class Table:
     labels: Any  # (n,) or (n, m) array; None where none was asked for
     shown: Frame  # (n, some) columns as they were, to look at
     notes: list[str]
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)  # labels, each as it was, (n,)
 
 
 def pick(
@@ -40,7 +41,7 @@ def pick(
     if twice := [name for name in labels if list(labels).count(name) > 1]:
         raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
     notes: list[str] = []
-    frame, target = _labelled(frame, list(labels), notes)
+    frame, columns = _labelled(frame, list(labels), notes)
     chosen = [
         name for name in (features or frame.columns) if name not in labels and name not in drop
     ]
@@ -53,13 +54,10 @@ def pick(
     kept = _without_gaps(numbers, impute, notes)
     numbers = numbers[kept]
     shown = frame.loc[kept, list(frame.columns[:8])]
-    return Table(
-        numbers.to_numpy(np.float64),
-        list(numbers.columns),
-        None if target is None else target[kept],
-        shown,
-        notes,
-    )
+    columns = {name: values[kept] for name, values in columns.items()}
+    arrays = list(columns.values())
+    target = arrays[0] if len(arrays) == 1 else np.column_stack(arrays) if arrays else None
+    return Table(numbers.to_numpy(np.float64), list(numbers.columns), target, shown, notes, columns)
 
 
 def align(frame: Frame, names: Sequence[str], impute: str | None = None) -> Table:
@@ -94,9 +92,11 @@ def _known(frame: Frame, name: str) -> None:
     )
 
 
-def _labelled(frame: Frame, labels: list[str], notes: list[str]) -> tuple[Frame, Any]:
+def _labelled(
+    frame: Frame, labels: list[str], notes: list[str]
+) -> tuple[Frame, dict[str, NDArray[Any]]]:
     if not labels:
-        return frame, None
+        return frame, {}
     gaps = frame[labels].isna().any(axis=1)
     if gaps.all():
         raise ValueError(f"No row has a label in {', '.join(map(repr, labels))}.")
@@ -113,8 +113,7 @@ def _labelled(frame: Frame, labels: list[str], notes: list[str]) -> tuple[Frame,
                 f"The label {column.name!r} is a date; turn it into classes (say, the month) or a "
                 "number first."
             )
-    arrays = [_label_array(column) for column in columns]
-    return frame, arrays[0] if len(arrays) == 1 else np.column_stack(arrays)
+    return frame, {name: _label_array(frame[name]) for name in labels}
 
 
 def _label_array(column: Any) -> NDArray[Any]:

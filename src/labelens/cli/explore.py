@@ -1,0 +1,63 @@
+"""labelens explore: the page, until it is stopped."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from threading import Timer
+from typing import Annotated
+
+import typer
+
+from .. import tables
+from ..explorer.material import bundled, from_file
+from ..explorer.serving import BUNDLED, Explorer
+from . import options as o
+from .build import READING, check_labels, label_names
+from .output import Bar, in_words, messages
+
+
+def explore(
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="As for embed; the bundled data sets if none is named."),
+    ] = None,
+    label: o.Label = None,
+    labels: o.Labels = None,
+    features: o.Features = None,
+    drop: o.Drop = None,
+    impute: o.Filling = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Look at embeddings live: move a slider, and watch the points glide.
+
+    Serves a page to this machine only, under a link with a random token, until Ctrl-C. Without
+    data it shows the data sets that come with the package.
+
+    \b
+    labelens explore iris.csv --label species
+    labelens explore people.parquet --label age --label city
+    """  # noqa: D301
+    with in_words(stopped="Stopped."):
+        makers, titles = bundled(), BUNDLED
+        if data is not None:
+            with Bar([READING]) as bar:
+                frame = tables.read(data, labels, lambda share: bar.at(READING, share))
+            filling = None if impute is None else impute.value
+            names = label_names(frame, label, labels)
+            material = from_file(frame, data, names, labels, features, drop, filling)
+            for name, values in material.labels.items():
+                check_labels(values, repr(name))
+            for note in material.notes:
+                messages.print(note, markup=False)
+            makers, titles = [lambda: material], [material.name]
+        elif label or labels or features or drop or impute:
+            raise ValueError("These options choose columns of a file; name the file first.")
+        explorer = Explorer(makers, titles, port=port)
+        explorer.sessions[0]  # read and split before anyone looks
+        typer.echo(f"Exploring at {explorer.url}")
+        messages.print("Press Ctrl-C to stop.", markup=False)
+        if browser:
+            Timer(0.5, webbrowser.open, [explorer.url]).start()
+        explorer.run()

@@ -1,0 +1,44 @@
+"""A live page: every move of a control refits, and the points glide to their new places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .serving import Explorer
+
+__all__ = ["explore"]
+
+
+def explore(X: Any = None, y: Any = None, *, height: int = 760) -> Explorer:
+    """Look at embeddings live: move a slider, and watch the points glide.
+
+    A page is served from this process, to this machine only. In a notebook it shows in the cell;
+    elsewhere open `explore(X, y).url` in a browser.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or DataFrame, default=None
+        None shows the data sets that come with the package.
+    y : array-like, DataFrame, dict of columns, or names of columns of X, default=None
+        Labels: one column or several to switch between; classes or numbers.
+    height : int, default=760
+        Of the cell, in pixels.
+
+    Returns
+    -------
+    Explorer
+        With `url` and `stop()`.
+
+    Examples
+    --------
+    >>> import labelens
+    >>> from sklearn.datasets import load_iris
+    >>> explorer = labelens.explore(*load_iris(return_X_y=True))
+    >>> explorer.url.startswith("http://127.0.0.1:")
+    True
+    >>> explorer.stop()
+    """
+    from .serving import serve  # the page's machinery is loaded when somebody looks
+
+    return serve(X, y, height)

@@ -1,0 +1,98 @@
+// The settings: what they show is the view of the active pane, and a move of one changes it.
+
+import { find, short } from "./dom.js";
+
+const KERNELISED = new Set(["kspca", "ksrp"]);
+const KERNEL_NAMES = { rbf: "Gaussian (rbf)", laplacian: "Laplacian", matern: "Matérn", polynomial: "polynomial", linear: "linear" };
+
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+const precise = (value) => Number(value.toPrecision(6));
+// 0 at the left, then 10^-4 to 1 on a logarithmic scale.
+const fromShrinkage = (p) => (p === 0 ? 0 : precise(10 ** (4 * (p - 1) / 99 - 4)));
+const toShrinkage = (s) => (s <= 0 ? 0 : Math.round(clamp(99 * (Math.log10(s) + 4) / 4 + 1, 1, 100)));
+
+export class Controls {
+  constructor(app) {
+    this.app = app;
+    const send = (changes) => app.active.change(changes);
+    const on = (id, kind, act) => find(id).addEventListener(kind, act);
+    // A number box and a slider that say the same; the box takes what the slider cannot reach.
+    const pair = (id, name, fromSlide, read = Number) => {
+      on(`${id}-slide`, "input", () => {
+        const value = fromSlide(Number(find(`${id}-slide`).value));
+        if (value === null) return;
+        send({ [name]: value });
+        this.show(`${id}-slide`);
+      });
+      on(id, "change", () => {
+        const value = read(Number(find(id).value));
+        if (find(id).value === "" || !Number.isFinite(value)) this.show();
+        else { send({ [name]: value }); this.show(); }
+      });
+    };
+    pair("gamma", "gamma", (p) => precise(10 ** p), (value) => value / this.scaleGamma());
+    pair("features", "features", (p) => 2 ** p, Math.round);
+    pair("components", "components", (p) => p, Math.round);
+    pair("target", "target_weight", (p) => p);
+    pair("shrinkage", "shrinkage", fromShrinkage);
+    for (const id of ["method", "kernel", "scale"]) {
+      on(id, "change", () => { send({ [id]: find(id).value }); this.show(); });
+    }
+    on("label", "change", () => {
+      send({ label: Number(find("label").value) });
+      app.colourBy(Number(find("label").value));
+    });
+    on("seed", "change", () => {
+      const value = Math.round(Number(find("seed").value));
+      if (find("seed").value !== "" && value >= 0) send({ seed: value });
+      this.show();
+    });
+    on("reseed", "click", () => { send({ seed: this.view.seed + 1 }); this.show(); });
+    on("wheel", "change", () => { send({ wheel: find("wheel").checked }); this.show(); });
+    find("controls").addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  get view() { return this.app.active.view; }
+
+  scaleGamma() {
+    const { picture } = this.app.active;
+    return (picture && picture.scaleGamma) || 1;
+  }
+
+  // For a data set that has just been opened.
+  offer(overview) {
+    find("label").replaceChildren(...overview.labels.map(({ name, classes }, j) => new Option(
+      `${name} (${classes === null ? "numbers" : `${classes} classes`})`, j)));
+    find("label-field").hidden = overview.labels.length < 2;
+    find("kernel").replaceChildren(...overview.kernels.map((name) => new Option(KERNEL_NAMES[name] || name, name)));
+    find("components").max = overview.mostComponents;
+    find("components-slide").max = Math.min(20, overview.mostComponents);
+  }
+
+  // All settings as they are; a slider that is being moved is left alone.
+  show(moving = "") {
+    const { view } = this;
+    const put = (id, value) => { if (id !== moving) find(id).value = value; };
+    const kernelised = KERNELISED.has(view.method);
+    for (const id of ["label", "method", "kernel", "scale", "seed", "features", "components"]) put(id, view[id]);
+    put("target", view.target_weight);
+    put("target-slide", view.target_weight);
+    put("shrinkage", view.shrinkage);
+    put("shrinkage-slide", toShrinkage(view.shrinkage));
+    put("components-slide", view.components);
+    put("features-slide", Math.log2(view.features));
+    put("gamma-slide", Math.log10(view.gamma));
+    put("gamma", short(view.gamma * this.scaleGamma()));
+    find("gamma-says").textContent = `${short(view.gamma)} × scale`;
+    find("wheel").checked = view.wheel;
+    find("kernel-fields").hidden = !kernelised;
+    const narrow = view.kernel === "linear";
+    for (const id of ["gamma", "gamma-slide", "features", "features-slide"]) find(id).disabled = narrow;
+    for (const id of ["target", "target-slide"]) find(id).disabled = view.method === "pca";
+    for (const id of ["components", "components-slide"]) find(id).disabled = view.wheel;
+    for (const [id, text] of [["gamma-slide", `${short(view.gamma * this.scaleGamma())}`],
+      ["shrinkage-slide", short(view.shrinkage)], ["features-slide", `${view.features}`]]) {
+      find(id).setAttribute("aria-valuetext", text);
+    }
+  }
+}

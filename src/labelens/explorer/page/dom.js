@@ -1,0 +1,38 @@
+// Elements made of text, never of markup; numbers as readers write them.
+
+export const find = (id) => document.getElementById(id);
+
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") element.className = value;
+    else if (name.includes("-") || name === "role") element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+let announcing = 0;
+// Sliders fit many times a second: only what holds for a moment is read out.
+export function say(text, wait = 0) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { find("said").textContent = text; }, wait);
+}
+
+export const count = (value) => value.toLocaleString("en");
+export const short = (value) => (value === null ? "–" : String(Number(value.toPrecision(4))));
+export const score = (value) => (value === null ? "–" : value.toFixed(3));
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+export function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name) => style.getPropertyValue(`--${name}`).trim();
+  const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  return {
+    ink: read("ink"), soft: read("soft"), line: read("line"), card: read("card"),
+    colours: Array.from({ length: 8 }, (_, i) => rgb(read(`c${i}`))),
+    other: rgb(read("other")),
+    scale: read("scale").split(/[\s,]+/).map(rgb),
+  };
+}

@@ -1,0 +1,280 @@
+// Points in WebGL: old and new places are both on the card, and a glide is one number that moves.
+
+const VERTEX = `
+attribute vec2 from;
+attribute vec2 to;
+attribute vec4 look;
+attribute float shape;
+uniform float done;
+uniform vec2 stretch;
+uniform vec2 shift;
+uniform mediump float size;
+varying vec4 colour;
+varying float outline;
+void main() {
+  vec2 place = mix(from, to, done) * stretch + shift;
+  gl_Position = look.a > 0.0 ? vec4(place, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+  gl_PointSize = look.a > 0.0 ? size : 0.0;
+  colour = look;
+  outline = shape;
+}`;
+
+// Circle, square, diamond and cross, as in the legend; edges are softened over one pixel.
+const FRAGMENT = `
+precision mediump float;
+varying vec4 colour;
+varying float outline;
+uniform mediump float size;
+void main() {
+  vec2 p = abs(gl_PointCoord * 2.0 - 1.0);
+  float far = length(p);
+  if (outline > 2.5) far = max(min(p.x, p.y) * 2.6, max(p.x, p.y));
+  else if (outline > 1.5) far = p.x + p.y;
+  else if (outline > 0.5) far = max(p.x, p.y) * 1.12;
+  float soft = 2.0 / size;
+  float cover = clamp((1.0 - far) / soft + 0.5, 0.0, 1.0);
+  gl_FragColor = vec4(colour.rgb, 1.0) * colour.a * cover;
+}`;
+
+const GLIDE = 420;
+const ease = (t) => (t < 0.5 ? 4 * t * t * t : 1 - ((2 - 2 * t) ** 3) / 2);
+
+export class Scatter {
+  constructor(canvas, drawn) {
+    this.canvas = canvas;
+    this.drawn = drawn; // called after every frame, with the share of the glide that is done
+    this.n = 0;
+    this.zoom = 1;
+    this.pan = [0, 0];
+    this.square = false;
+    this.size = 5;
+    this.done = 1;
+    this.frame = 0;
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    canvas.addEventListener("webglcontextrestored", () => { this.begin(); this.upload(); });
+    this.begin();
+  }
+
+  begin() {
+    const gl = this.canvas.getContext("webgl", { antialias: false, premultipliedAlpha: true });
+    this.gl = gl;
+    if (!gl) {
+      this.pen = this.canvas.getContext("2d");
+      return;
+    }
+    const program = gl.createProgram();
+    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    gl.useProgram(program);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    this.uniform = Object.fromEntries(["done", "stretch", "shift", "size"].map(
+      (name) => [name, gl.getUniformLocation(program, name)]));
+    this.buffers = {};
+    for (const [name, width, type, scaled] of [
+      ["from", 2, gl.FLOAT, false], ["to", 2, gl.FLOAT, false],
+      ["look", 4, gl.UNSIGNED_BYTE, true], ["shape", 1, gl.UNSIGNED_BYTE, false],
+    ]) {
+      this.buffers[name] = gl.createBuffer();
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+      const place = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, width, type, scaled, 0, 0);
+    }
+  }
+
+  put(name, array) {
+    if (!this.gl) return;
+    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
+    this.gl.bufferData(this.gl.ARRAY_BUFFER, array, this.gl.DYNAMIC_DRAW);
+  }
+
+  upload() {
+    if (!this.to) return;
+    this.put("from", this.from);
+    this.put("to", this.to);
+    if (this.look) { this.put("look", this.look); this.put("shape", this.shape); }
+    this.draw();
+  }
+
+  // Where a point is right now, in the middle of a glide too.
+  now(i) {
+    const [a, b] = [2 * i, 2 * i + 1];
+    const t = this.eased();
+    return [this.from[a] + (this.to[a] - this.from[a]) * t,
+      this.from[b] + (this.to[b] - this.from[b]) * t];
+  }
+
+  eased() { return this.done >= 1 ? 1 : ease(this.done); }
+
+  // (2 n) numbers from -1 to 1; the points glide there from wherever they are.
+  move(places, glide) {
+    const same = this.to && this.to.length === places.length;
+    if (same && glide) {
+      const t = this.eased();
+      for (let i = 0; i < places.length; i++) {
+        this.from[i] += (this.to[i] - this.from[i]) * t;
+      }
+    } else {
+      this.from = places.slice();
+    }
+    this.to = places;
+    this.n = places.length / 2;
+    this.put("from", this.from);
+    this.put("to", this.to);
+    this.done = same && glide ? 0 : 1;
+    this.start = performance.now();
+    this.draw();
+  }
+
+  // (4 n) bytes of colour, (n) bytes of shape.
+  paint(look, shape, size) {
+    this.look = look;
+    this.shape = shape;
+    this.size = size;
+    this.put("look", look);
+    this.put("shape", shape);
+    this.draw();
+  }
+
+  draw() {
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.render());
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1;
+    const { clientWidth, clientHeight } = this.canvas;
+    const [width, height] = [Math.max(1, clientWidth * ratio), Math.max(1, clientHeight * ratio)];
+    if (this.canvas.width !== Math.round(width) || this.canvas.height !== Math.round(height)) {
+      this.canvas.width = Math.round(width);
+      this.canvas.height = Math.round(height);
+    }
+  }
+
+  stretch() {
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    const least = Math.min(w, h);
+    return this.square ? [this.zoom * least / w, this.zoom * least / h] : [this.zoom, this.zoom];
+  }
+
+  // From places to CSS pixels of the canvas, and back.
+  toScreen([x, y]) {
+    const [sx, sy] = this.stretch();
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    return [(x * sx + this.pan[0] + 1) * w / 2, (1 - y * sy - this.pan[1]) * h / 2];
+  }
+
+  toPlace([x, y]) {
+    const [sx, sy] = this.stretch();
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    return [(2 * x / w - 1 - this.pan[0]) / sx, (1 - 2 * y / h - this.pan[1]) / sy];
+  }
+
+  // Zoom by a factor about a point of the screen, which stays where it is.
+  zoomAt(factor, [x, y]) {
+    const before = this.toPlace([x, y]);
+    this.zoom = Math.min(500, Math.max(0.2, this.zoom * factor));
+    const after = this.toPlace([x, y]);
+    const [sx, sy] = this.stretch();
+    this.pan[0] += (after[0] - before[0]) * sx;
+    this.pan[1] += (after[1] - before[1]) * sy;
+    this.draw();
+  }
+
+  panBy(dx, dy) {
+    this.pan[0] += 2 * dx / this.canvas.clientWidth;
+    this.pan[1] -= 2 * dy / this.canvas.clientHeight;
+    this.draw();
+  }
+
+  home() {
+    this.zoom = 1;
+    this.pan = [0, 0];
+    this.draw();
+  }
+
+  render() {
+    this.frame = 0;
+    if (!this.to || !this.look || !this.canvas.clientWidth) return;
+    if (this.done < 1) this.done = Math.min(1, (performance.now() - this.start) / GLIDE);
+    this.resize();
+    if (this.gl) this.renderCard();
+    else this.renderPen();
+    this.drawn(this.done);
+    if (this.done < 1) this.draw();
+  }
+
+  renderCard() {
+    const { gl, uniform } = this;
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.uniform1f(uniform.done, this.eased());
+    gl.uniform2f(uniform.stretch, ...this.stretch());
+    gl.uniform2f(uniform.shift, ...this.pan);
+    gl.uniform1f(uniform.size, this.size * (window.devicePixelRatio || 1));
+    gl.drawArrays(gl.POINTS, 0, this.n);
+  }
+
+  // Without WebGL: squares, and no glide to speak of where there are many.
+  renderPen() {
+    const { pen, canvas, look } = this;
+    const ratio = canvas.width / canvas.clientWidth;
+    const side = Math.max(1.5, this.size * 0.8) * ratio;
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < this.n; i++) {
+      const alpha = look[4 * i + 3];
+      if (!alpha) continue;
+      const [x, y] = this.toScreen(this.now(i));
+      pen.fillStyle = `rgba(${look[4 * i]},${look[4 * i + 1]},${look[4 * i + 2]},${alpha / 255})`;
+      pen.fillRect(x * ratio - side / 2, y * ratio - side / 2, side, side);
+    }
+  }
+}
+
+// Buckets of a grid over the places, for the point nearest to the pointer.
+export class Near {
+  constructor(places, side = 96) {
+    const n = places.length / 2;
+    this.places = places;
+    this.side = side;
+    const cells = new Uint32Array(n);
+    const starts = new Uint32Array(side * side + 1);
+    for (let i = 0; i < n; i++) {
+      cells[i] = this.cell(places[2 * i]) + side * this.cell(places[2 * i + 1]);
+      starts[cells[i] + 1]++;
+    }
+    for (let c = 0; c < side * side; c++) starts[c + 1] += starts[c];
+    const next = starts.slice();
+    this.rows = new Uint32Array(n);
+    for (let i = 0; i < n; i++) this.rows[next[cells[i]]++] = i;
+    this.starts = starts;
+  }
+
+  // Those outside the frame are in the outermost cells.
+  cell(value) {
+    return Math.max(0, Math.min(this.side - 1, Math.floor((value + 1) / 2 * this.side)));
+  }
+
+  // The nearest row that is wanted within (rx, ry) of (x, y), or -1.
+  find(x, y, rx, ry, wanted) {
+    let [best, least] = [-1, 1];
+    for (let cy = this.cell(y - ry); cy <= this.cell(y + ry); cy++) {
+      for (let cx = this.cell(x - rx); cx <= this.cell(x + rx); cx++) {
+        const c = cx + this.side * cy;
+        for (let at = this.starts[c]; at < this.starts[c + 1]; at++) {
+          const i = this.rows[at];
+          const apart = ((this.places[2 * i] - x) / rx) ** 2
+            + ((this.places[2 * i + 1] - y) / ry) ** 2;
+          if (apart < least && wanted(i)) [best, least] = [i, apart];
+        }
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,313 @@
+"""The server behind the page: who may ask, what they may ask, and whose turn it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+import numpy as np
+
+from .. import tables
+from .._optional import require
+from .._page import PALETTE
+from ..persist import save
+from .group import describe
+from .material import Material
+from .picture import column, overview, picture, read_axes, row
+from .script import script
+from .session import Session
+from .view import RefusedError, View, truth, whole, word
+
+TEXT = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+LARGEST_BODY = 1 << 18  # bytes; a group of 200,000 rows takes 25,000
+MOST_PANES = 64  # whose turns are remembered
+NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
+TYPE_OF = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+
+
+class Guard:
+    """Refuses whoever does not know the token, or comes by way of another site."""
+
+    def __init__(self, app: Any, token: str, port: int, framed: bool) -> None:
+        self._app, self._token = app, token.encode()
+        self._hosts = {f"{host}:{port}".encode() for host in ("127.0.0.1", "localhost")}
+        self._origins = {b"http://" + host for host in self._hosts}
+        ancestors = NOTEBOOKS if framed else "'none'"
+        self._headers = [
+            (name.encode(), value.encode())
+            for name, value in {
+                "content-security-policy": (
+                    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+                    "connect-src 'self'; "
+                    f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+                ),
+                "x-content-type-options": "nosniff",
+                "referrer-policy": "no-referrer",
+                "cross-origin-resource-policy": "same-origin",
+                "cross-origin-opener-policy": "same-origin",
+                "permissions-policy": "camera=(), microphone=(), geolocation=()",
+                "cache-control": "no-store",
+            }.items()
+        ]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            raise RuntimeError("Only HTTP is spoken here.")
+
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = message | {"headers": [*message.get("headers", []), *self._headers]}
+            await send(message)
+
+        app = self._app if self._welcome(scope) else _forbidden
+        await app(scope, receive, sent)
+
+    def _welcome(self, scope: Any) -> bool:
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        origins = [value for name, value in scope["headers"] if name == b"origin"]
+        given = scope["path"].encode("utf-8", "surrogateescape").split(b"/")[1:2]
+        return (
+            len(hosts) == 1
+            and hosts[0] in self._hosts
+            and all(origin in self._origins for origin in origins)
+            and len(given) == 1
+            and secrets.compare_digest(given[0], self._token)
+        )
+
+
+async def _forbidden(scope: Any, receive: Any, send: Any) -> None:
+    text = b"Open the whole link that labelens explore has printed."
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": text})
+
+
+class Turns:
+    """Of many wishes for one pane only the newest is served."""
+
+    def __init__(self) -> None:
+        self._newest: OrderedDict[str, int] = OrderedDict()
+        self.served = 0
+
+    def arrive(self, pane: str, turn: int) -> None:
+        self._newest[pane] = max(turn, self._newest.get(pane, 0))
+        self._newest.move_to_end(pane)
+        while len(self._newest) > MOST_PANES:
+            self._newest.popitem(last=False)
+
+    def over(self, pane: str, turn: int) -> bool:
+        return self._newest.get(pane, turn) > turn
+
+
+class Sessions:
+    """Data sets, each read and split when it is first looked at."""
+
+    def __init__(self, makers: list[Callable[[], Material]], titles: list[str]) -> None:
+        self._makers, self.titles = makers, titles
+        self._made: dict[int, Session] = {}
+        self._lock = Lock()
+
+    def __getitem__(self, number: Any) -> Session:
+        whole(number, "data", 0, len(self._makers) - 1)
+        with self._lock:
+            if number not in self._made:
+                self._made[number] = Session(self._makers[number]())
+                Thread(target=self._made[number].warm, daemon=True).start()
+            return self._made[number]
+
+
+def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) -> Any:
+    """The ASGI application; `framed` says that a notebook may show it in a cell."""
+    Starlette = require("starlette.applications", extra="explore").Starlette
+    run_in_threadpool = require("starlette.concurrency", extra="explore").run_in_threadpool
+    responses = require("starlette.responses", extra="explore")
+    Response, JSONResponse = responses.Response, responses.JSONResponse
+    Route = require("starlette.routing", extra="explore").Route
+
+    turns, one_at_a_time = Turns(), asyncio.Lock()
+    top, instance = f"/{token}", secrets.token_hex(8)
+
+    def binary(body: bytes) -> Any:
+        return Response(body, media_type="application/octet-stream")
+
+    def said(sentence: str, status: int) -> Any:
+        return JSONResponse({"error": sentence}, status)
+
+    async def body_of(request: Any) -> bytes:
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > LARGEST_BODY:
+                raise RefusedError(f"A message has at most {LARGEST_BODY:,} bytes.")
+            parts.append(part)
+        return b"".join(parts)
+
+    async def message(request: Any, *names: str) -> dict[str, Any]:
+        try:
+            found = json.loads(await body_of(request))
+        except (ValueError, RecursionError) as error:
+            raise (
+                error if isinstance(error, RefusedError) else RefusedError("This is no JSON.")
+            ) from None
+        if not isinstance(found, dict) or set(found) != set(names):
+            raise RefusedError(f"A message here has the fields {', '.join(names)}.")
+        return found
+
+    def guarded(handler: Any) -> Any:
+        """What goes wrong, in one sentence."""
+
+        async def answer(request: Any) -> Any:
+            try:
+                return await handler(request)
+            except RefusedError as error:
+                return said(str(error), 400)
+            except MemoryError:
+                return said("There is not enough memory for this fit.", 422)
+            except (ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError) as error:
+                return said(str(error), 422)
+
+        return answer
+
+    def asset(name: str, body: bytes) -> Any:
+        kind = f"{TEXT[name.rpartition('.')[2]]}; charset=utf-8"
+
+        async def answer(request: Any) -> Any:
+            return Response(body, media_type=kind)
+
+        return Route(f"{top}/{name if name != 'index.html' else ''}", answer)
+
+    async def alive(request: Any) -> Any:
+        told = {"instance": instance, "served": turns.served, "titles": sessions.titles}
+        return JSONResponse(told)
+
+    async def data(request: Any) -> Any:
+        number = request.path_params["data"]
+        return binary(await run_in_threadpool(lambda: overview(sessions[number])))
+
+    async def colours(request: Any) -> Any:
+        which = request.path_params
+        return binary(
+            await run_in_threadpool(lambda: column(sessions[which["data"]], which["column"]))
+        )
+
+    async def facts(request: Any) -> Any:
+        which = request.path_params
+        found = await run_in_threadpool(lambda: row(sessions[which["data"]], which["row"]))
+        return JSONResponse(found)
+
+    async def fit(request: Any) -> Any:
+        fields = "client", "pane", "turn", "data", "view", "axes", "shuffled"
+        asked = await message(request, *fields)
+        session = await run_in_threadpool(lambda: sessions[asked["data"]])
+        view = View.read(asked["view"], len(session.labels))
+        axes, shuffled = read_axes(asked["axes"], view), truth(asked["shuffled"], "shuffled")
+        turn = whole(asked["turn"], "turn", 0, 2**53)
+        pane = f"{_short(asked['client'])} {_short(asked['pane'])}"
+        turns.arrive(pane, turn)
+        async with one_at_a_time:
+            if turns.over(pane, turn):
+                return Response(status_code=204)
+            turns.served += 1
+            return binary(
+                await run_in_threadpool(lambda: picture(session, session.fit(view), axes, shuffled))
+            )
+
+    async def group(request: Any) -> Any:
+        which, bits = request.path_params, await body_of(request)
+        session = await run_in_threadpool(lambda: sessions[which["data"]])
+        label = session.labels[whole(which["label"], "label", 0, len(session.labels) - 1)]
+        shuffled = which["labels"] == "shuffled"
+        return JSONResponse(
+            await run_in_threadpool(lambda: describe(session, bits, label, shuffled))
+        )
+
+    async def read_view(request: Any, *names: str) -> tuple[Session, View, dict[str, Any]]:
+        asked = await message(request, "data", "view", *names)
+        session = await run_in_threadpool(lambda: sessions[asked["data"]])
+        return session, View.read(asked["view"], len(session.labels)), asked
+
+    async def code(request: Any) -> Any:
+        session, view, _ = await read_view(request)
+        async with one_at_a_time:
+            text = await run_in_threadpool(
+                lambda: script(session.material, view, session.estimator(view))
+            )
+        return JSONResponse({"code": text})
+
+    async def saved(request: Any) -> Any:
+        session, view, asked = await read_view(request, "what", "format")
+        kind = word(asked["format"], "format", TYPE_OF)
+        what = word(asked["what"], "what", ("embedding", "model"))
+        async with one_at_a_time:
+            if what == "model":
+                body = await run_in_threadpool(lambda: model_file(session, view))
+                return Response(body, media_type="application/octet-stream")
+            body = await run_in_threadpool(lambda: embedding_file(session, view, kind))
+        return Response(body, media_type=TYPE_OF[kind])
+
+    routes = [
+        *(asset(name, body) for name, body in _page().items()),
+        Route(f"{top}/alive", alive),
+        Route(f"{top}/data/{{data:int}}", guarded(data)),
+        Route(f"{top}/data/{{data:int}}/column/{{column:int}}", guarded(colours)),
+        Route(f"{top}/data/{{data:int}}/row/{{row:int}}", guarded(facts)),
+        Route(
+            f"{top}/data/{{data:int}}/group/{{label:int}}/{{labels}}",
+            guarded(group),
+            methods=["POST"],
+        ),
+        Route(f"{top}/fit", guarded(fit), methods=["POST"]),
+        Route(f"{top}/code", guarded(code), methods=["POST"]),
+        Route(f"{top}/save", guarded(saved), methods=["POST"]),
+    ]
+    return Guard(Starlette(routes=routes), token, port, framed)
+
+
+def _page() -> dict[str, bytes]:
+    """Every file of the page; its colours are those of the reports."""
+    found = {path.name: path.read_bytes() for path in (files(__package__) / "page").iterdir()}
+    palette = (files("labelens.report") / "palette.css").read_bytes()
+    return found | {"palette.css": PALETTE.encode() + palette}
+
+
+def _short(name: Any) -> str:
+    if not isinstance(name, str) or not 0 < len(name) <= 64:
+        raise RefusedError("client and pane have to be names of at most 64 characters.")
+    return name
+
+
+def model_file(session: Session, view: View) -> bytes:
+    """As `labelens.load` reads it; of a wheel the estimator within."""
+    model = session.fit(view).model
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.labelens"
+        save(model.estimator_ if view.wheel else model, path)
+        return path.read_bytes()
+
+
+def embedding_file(session: Session, view: View, kind: str) -> bytes:
+    """Every row of the data, in its own order: number, part, labels and components."""
+    pandas = require("pandas", extra="cli")
+    Z = np.empty_like(found := session.embed_all(session.fit(view)))
+    Z[session.order] = found
+    frame = pandas.DataFrame({"row": np.arange(len(Z))})
+    frame["part"] = np.where(session.trained, "train", "test")
+    for name, values in session.material.labels.items():
+        frame[f"label_{name}"] = values
+    for j in range(Z.shape[1]):
+        frame[f"z{j + 1}"] = Z[:, j]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"embedding.{kind}"
+        tables.write(frame, path)
+        return path.read_bytes()

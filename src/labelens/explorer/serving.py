@@ -1,0 +1,111 @@
+"""The page, served: from a command until it is stopped, in a notebook from a thread of its own."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from html import escape
+from threading import Thread
+from typing import Any
+
+from .._optional import require
+from .material import Material, bundled, from_arrays
+from .server import Sessions, make_app
+
+HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach the page
+BUNDLED = ["Digits", "Sonar", "Ionosphere", "Spirals", "XOR", "Diabetes"]
+
+
+class Explorer:
+    """A page that is being served; a notebook shows it in the cell.
+
+    Attributes
+    ----------
+    url : str
+        The address, with the token that opens it.
+    """
+
+    def __init__(
+        self,
+        makers: list[Callable[[], Material]],
+        titles: list[str],
+        *,
+        port: int = 0,
+        token: str | None = None,
+        framed: bool = False,
+        height: int = 760,
+    ) -> None:
+        uvicorn = require("uvicorn", extra="explore")
+        self._socket = _listening(port)
+        port = self._socket.getsockname()[1]
+        self.token = token or secrets.token_urlsafe(24)
+        self.url = f"http://{HOST}:{port}/{self.token}/"
+        self._height = height
+        self.sessions = Sessions(makers, titles)
+        app = make_app(self.sessions, self.token, port, framed)
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                ws="none",
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self._thread: Thread | None = None
+
+    def run(self) -> None:
+        """Serve until Ctrl-C."""
+        self._server.run(sockets=[self._socket])
+
+    def start(self) -> Explorer:
+        """Serve from another thread."""
+        self._thread = Thread(target=self.run, daemon=True, name="labelens explore")
+        self._thread.start()
+        end = time.monotonic() + 10
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > end:
+                raise RuntimeError("The server of the explorer has not started.")
+            time.sleep(0.005)
+        return self
+
+    def stop(self) -> None:
+        """Stop serving; the page says that it is lost."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+        self._socket.close()
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe src="{escape(self.url)}" title="labelens explorer" width="100%" '
+            f'height="{self._height}" style="border: 0" allow="clipboard-write"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Explorer at {self.url}"
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        listener.close()
+        raise OSError(f"Port {port} cannot be used: {error.strerror}. Leave --port out.") from None
+    return listener
+
+
+def serve(X: Any, y: Any, height: int) -> Explorer:
+    """What `labelens.explore` does."""
+    if X is None:
+        return Explorer(bundled(), BUNDLED, framed=True, height=height).start()
+    material = from_arrays(X, y)
+    explorer = Explorer([lambda: material], [material.name], framed=True, height=height)
+    explorer.sessions[0]  # what is wrong with the data is said here, and not on the page
+    return explorer.start()

@@ -1,0 +1,340 @@
+"""One data set under exploration: split once, and every fit judged on the rows held out."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import RLock
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _parameters
+from .._jit import get_ready
+from .._threads import one_blas_thread
+from .._validation import check_seed
+from ..batch import Batch, read_batch
+from ..methods import KernelSupervisedPCA, SupervisedPCA
+from ..moments import Spread
+from ..recipe import draw_recipe, settle_kernel, spread_of
+from ..report.classes import Classes, read_classes
+from ..report.colouring import Colouring
+from ..report.sample import LIMIT, stratified
+from ..report.verdict import interpret
+from ..task import nearest
+from ..trial import held_out, is_continuous, score
+from ..wheel import Wheel
+from .material import FEWEST, Material
+from .space import Fitted, Space
+from .view import View
+
+SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
+# Rows that neighbours are looked for among, and rows that look.
+MOST_KNOWN, MOST_ASKED = 10_000, 2_500
+KEPT_FITS, KEPT_SPACES = 8, 2
+MOST_ON_WHEEL = 1000  # classes
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    name: str
+    values: NDArray[Any]  # (n,) in the order of the session
+    continuous: bool
+    mixed: NDArray[Any]  # (n,) the same labels, shuffled
+    classes: Classes | None
+
+    @cached_property
+    def codes(self) -> NDArray[Any]:
+        """(n,) numbers that are equal where labels are, or the labels that are numbers."""
+        return self.values.astype(np.float64) if self.classes is None else self.classes.codes
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    view: View
+    model: Any
+    control: Any
+    Z: NDArray[Any]  # (m, k) of the rows looked at
+    scores: dict[str, Any]
+    verdict: str
+    notes: list[str]
+    gamma: float | None
+    scale_gamma: float | None
+    seconds: float
+    _chance: list[NDArray[Any]] = field(default_factory=list)
+
+    def by_chance(self, session: Session) -> NDArray[Any]:
+        """(m, k) where shuffled labels put the rows drawn; embedded when it is first asked for."""
+        if not self._chance:
+            rows = session.X if len(session.drawn) == len(session.X) else session.X[session.drawn]
+            embed = self.control.transform if self.view.wheel else _unnamed(self.control)
+            self._chance.append(embed(rows))
+        return self._chance[0]
+
+
+class Session:
+    """Rows are kept in a new order, training rows first; `order` says which row each was."""
+
+    def __init__(self, material: Material) -> None:
+        n = len(material.X)
+        if n < FEWEST:
+            raise ValueError(f"There are {n} rows; with so few nothing can be held out.")
+        columns = list(material.labels.values())
+        test = held_out(columns[0] if len(columns) == 1 else None, n, SPLIT_SEED)
+        self.material = material
+        self.order = np.concatenate([np.flatnonzero(~test), np.flatnonzero(test)])
+        self.n_train = int(n - test.sum())
+        self.X = np.ascontiguousarray(material.X[self.order])
+        draw = np.random.default_rng(SPLIT_SEED)
+        self._shuffle = draw.permutation(n)
+        self.labels = [
+            self._label(name, values[self.order]) for name, values in material.labels.items()
+        ]
+        # Rows that are drawn, those that neighbours are sought among, and those that seek.
+        first = Colouring(self.labels[0].name, self.labels[0].classes, None)
+        strata = first.strata() if first.classes is not None else np.zeros(n, dtype=np.int64)
+        self.drawn = stratified(strata, LIMIT)
+        self.known = _some(np.arange(self.n_train), MOST_KNOWN, draw)
+        self.asked = _some(np.arange(self.n_train, n), MOST_ASKED, draw)
+        self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
+        self._batches: dict[tuple[int, bool], Batch] = {}
+        self._fits: OrderedDict[View, Fit] = OrderedDict()
+        self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
+        self._gammas: dict[tuple[str, str], float] = {}
+        self._lock = RLock()
+        get_ready(self.X.size)
+
+    def _label(self, name: str, values: NDArray[Any]) -> Label:
+        continuous = is_continuous(values)
+        classes = None if continuous else read_classes(values)
+        return Label(name, values, continuous, values[self._shuffle], classes)
+
+    @property
+    def shuffle(self) -> NDArray[np.int64]:
+        """(n,) whose label each row has where labels are shuffled."""
+        return self._shuffle
+
+    @property
+    def trained(self) -> NDArray[np.bool_]:
+        """(n,) which of all rows, in the order that they came in, are fitted."""
+        mask = np.ones(len(self.X), dtype=bool)
+        mask[self.order[self.n_train :]] = False
+        return mask
+
+    def default(self) -> View:
+        """What the page shows first."""
+        label, d = self.labels[0], self.X.shape[1]
+        k = min(2, d)
+        # As many classes as components span too few directions; variance gives the others.
+        few = label.classes is not None and len(label.classes.names) <= k
+        return View(
+            label=0, method="spca", kernel="rbf", gamma=1.0, components=k,
+            target_weight=0.9 if few else 1.0, shrinkage=1.0, scale="standard", features=1024,
+            seed=0, wheel=False,
+        )  # fmt: skip
+
+    # Fitting -------------------------------------------------------------------------------------
+
+    def fit(self, view: View) -> Fit:
+        """The fit of a view, its control with shuffled labels, and what both are worth."""
+        with self._lock:
+            plain = view.plain()
+            if plain in self._fits:
+                self._fits.move_to_end(plain)
+                return self._fits[plain]
+            fit = self._fit(view)
+            self._fits[plain] = fit
+            while len(self._fits) > KEPT_FITS:
+                self._fits.popitem(last=False)
+            return fit
+
+    def _fit(self, view: View) -> Fit:
+        start = perf_counter()
+        label = self.labels[view.label]
+        scale_gamma = self._scale_gamma(view) if view.kernelised else None
+        if view.wheel:
+            model, control, Z, by_chance, notes = self._wheel(view, scale_gamma, label)
+        else:
+            own, other, space = self._pair(view, scale_gamma)
+            rows = space.rows if space.written else self.X
+            Z = own.embed(rows if len(self.looked) == len(rows) else rows[self.looked])
+            by_chance = other.embed(rows[self._judged])
+            model, control = own.model, other.model
+            notes = [own.note] if own.note else []
+        scores = self._scores(label, Z[self._judged_places], by_chance)
+        inner = model.estimator_ if view.wheel else model
+        return Fit(
+            view,
+            model,
+            control,
+            Z,
+            scores,
+            interpret(scores, len(self.asked)),
+            notes,
+            float(inner.gamma_) if view.kernelised and inner.gamma_ is not None else None,
+            scale_gamma,
+            perf_counter() - start,
+        )
+
+    def _pair(self, view: View, scale_gamma: float | None) -> tuple[Fitted, Fitted, Space]:
+        """The fit and its control; they share the rows and all sums without labels in them."""
+        label, jobs = self.labels[view.label], []
+        with one_blas_thread():
+            for mixed in (False, True):
+                estimator = self.named(view.estimator(scale_gamma, label.continuous))
+                _parameters.check(estimator)
+                batch = self._batch(view.label, mixed)
+                if view.kernelised and view.scale != "none":
+                    batch = replace(batch, spread=self._spread)
+                recipe = draw_recipe(estimator, batch)
+                space = self._space(view, recipe)
+                # Features of numbers are drawn; those of classes are the classes.
+                draws = (view.seed, view.components, view.method) if label.continuous else ()
+                moments = space.moments(recipe, batch, (view.label, mixed, *draws))
+                jobs.append((estimator, recipe, moments))
+            with ThreadPoolExecutor(2) as pool:
+                own, control = pool.map(lambda job: space.solved(*job), jobs)
+        return own, control, space
+
+    def estimator(self, view: View) -> Any:
+        """Unfitted."""
+        scale_gamma = self._scale_gamma(view) if view.kernelised else None
+        return view.estimator(scale_gamma, self.labels[view.label].continuous)
+
+    def embed_all(self, fit: Fit) -> NDArray[Any]:
+        """(n, k) of every row."""
+        if len(self.looked) == len(self.X):
+            return fit.Z
+        return fit.model.transform(self.X) if fit.view.wheel else _unnamed(fit.model)(self.X)
+
+    def _wheel(self, view: View, scale_gamma: float | None, label: Label) -> Any:
+        """The same on the wheel."""
+        if label.classes is not None and len(label.classes.names) > MOST_ON_WHEEL:
+            raise ValueError(
+                f"A wheel of {len(label.classes.names):,} classes cannot be read, nor ordered in "
+                f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
+            )
+        estimator = view.estimator(scale_gamma, label.continuous)
+        train = self.X[: self.n_train]
+        model = Wheel(estimator).fit(train, label.values[: self.n_train])
+        control = Wheel(estimator).fit(train, label.mixed[: self.n_train])
+        Z = model.transform(self.X if len(self.looked) == len(self.X) else self.X[self.looked])
+        return model, control, Z, control.transform(self.X[self._judged]), []
+
+    def named(self, estimator: Any) -> Any:
+        estimator.n_features_in_ = self.X.shape[1]
+        if self.material.feature_names is not None:
+            estimator.feature_names_in_ = np.array(self.material.feature_names, dtype=object)
+        return estimator
+
+    def _batch(self, label: int, mixed: bool) -> Batch:
+        if (label, mixed) not in self._batches:
+            one = self.labels[label]
+            labels = (one.mixed if mixed else one.values)[: self.n_train]
+            rows = self.X[: self.n_train]
+            self._batches[label, mixed] = read_batch(
+                SupervisedPCA(), rows, labels, None, True, True
+            )
+        return self._batches[label, mixed]
+
+    @cached_property
+    def _spread(self) -> Any:
+        return spread_of(self._batch(0, False))
+
+    def _scale_gamma(self, view: View) -> float:
+        """What the rule "scale" comes to."""
+        key = view.kernel, view.scale
+        if key not in self._gammas:
+            scale = None if view.scale == "none" else view.scale
+            estimator = KernelSupervisedPCA(kernel=view.kernel, gamma="scale", scale=scale)
+            batch = replace(self._batch(0, False), spread=self._spread)
+            kernel, _ = settle_kernel(estimator, batch, check_seed(0))
+            assert kernel is not None
+            self._gammas[key] = float(kernel.gamma)
+        return self._gammas[key]
+
+    def _space(self, view: View, recipe: Any) -> Space:
+        """The space of a view; of kernels the last few are kept."""
+        key: Hashable = "linear"
+        if view.kernelised:
+            one = view.plain()
+            key = one.kernel, one.gamma, one.features, one.scale, one.seed
+        if key not in self._spaces:
+            kernels = [other for other in self._spaces if other != "linear"]
+            old = self._spaces.pop(kernels[0]) if len(kernels) >= KEPT_SPACES else None
+            buffer = old.rows if old is not None and old.written else None
+            self._spaces[key] = Space(recipe, self.X, buffer)
+        self._spaces.move_to_end(key)
+        return self._spaces[key]
+
+    # Judging -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _judged(self) -> NDArray[np.int64]:
+        return np.concatenate([self.known, self.asked])
+
+    @cached_property
+    def _judged_places(self) -> NDArray[np.int64]:
+        """Of the judged rows among those looked at."""
+        return np.searchsorted(self.looked, self._judged)
+
+    @cached_property
+    def drawn_places(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.looked, self.drawn)
+
+    def _scores(self, label: Label, Z: NDArray[Any], by_chance: NDArray[Any]) -> dict[str, Any]:
+        """1-NN accuracy, or 5-NN R^2, of rows held out, and of the same under shuffled labels."""
+        known, asked, k = self.known, self.asked, 5 if label.continuous else 1
+        mixed, m = label.codes[self._shuffle], len(known)
+
+        def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
+            near = nearest(embedding[:m], embedding[m:], min(k, m))
+            return score(_guess(codes[known], near), codes[asked], label.continuous)
+
+        with one_blas_thread(), ThreadPoolExecutor(2) as pool:
+            pair = [(Z, label.codes), (by_chance, mixed)]
+            heldout, shuffled = pool.map(lambda job: worth(*job), pair)
+        majority = None
+        if not label.continuous:
+            commonest = np.bincount(label.codes[: self.n_train]).argmax()
+            majority = float(np.mean(label.codes[asked] == commonest))
+        return {
+            "metric": "k-NN R^2" if label.continuous else "1-NN accuracy",
+            "heldout": heldout,
+            "shuffled": shuffled,
+            "majority": majority,
+            "train": None,
+            "raw": None,
+        }
+
+    @cached_property
+    def spread_drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and standard deviation of every column over the rows drawn."""
+        rows = self.X if len(self.drawn) == len(self.X) else self.X[self.drawn]
+        spread = Spread.of(rows)
+        return sum(spread.mean), np.sqrt(spread.variance)  # type: ignore[return-value]
+
+    def warm(self) -> None:
+        """Sum what a move of shrinkage or target weight will ask for, before anyone asks."""
+        if self.X.shape[1] <= 2048:
+            with self._lock:
+                view = replace(self.default(), target_weight=0.5, shrinkage=0.5, method="spca")
+                self._pair(view, None)
+
+
+def _unnamed(model: Any) -> Any:
+    """Its `transform` for arrays whose columns are known to be right."""
+    return lambda rows: model._embedded(None, rows)
+
+
+def _some(rows: NDArray[np.int64], most: int, draw: np.random.Generator) -> NDArray[np.int64]:
+    return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
+
+
+def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:
+    return labels[near[:, 0]] if near.shape[1] == 1 else labels[near].mean(axis=1)

@@ -1,0 +1,118 @@
+"""Rows as a solver sees them, and sums over them that are made once and serve many fits.
+
+    scatter, spread   depend on the rows alone
+    cross             on the labels too
+    sketch            on the seed and the number of components
+
+so a move of the target weight, of the shrinkage or of linear scaling costs solving only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from .._threads import in_order
+from ..batch import Batch
+from ..embedding import embed
+from ..maps import Identity
+from ..moments import BLOCK_ROWS, Moments
+from ..recipe import Recipe, summarize
+from ..solution import solve, too_many_components
+
+LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A solution, the estimator that it makes, and how to embed rows of its space."""
+
+    model: Any
+    near: Recipe  # what is still to be done to the rows of the space
+    note: str  # what a fit would have warned of
+
+    def embed(self, rows: Any) -> NDArray[Any]:
+        model = self.model
+        embedding = embed(self.near, model.moments_, model._solved, rows)
+        if not np.isfinite(embedding).all():
+            raise ValueError(f"The embedding overflows {embedding.dtype}: scale the columns.")
+        return embedding
+
+
+class Space:
+    """The rows of a session through one feature map."""
+
+    def __init__(self, drawn: Recipe, X: NDArray[Any], buffer: NDArray[Any] | None = None) -> None:
+        assert drawn.phi is not None
+        self._phi, self._scaling = drawn.phi, drawn.scaling
+        self.rows: Any = X
+        p = drawn.phi.n_features
+        shape, dtype = (len(X), p), np.float32 if X.dtype == np.float32 else np.float64
+        plain = isinstance(drawn.phi, Identity) and drawn.scaling is None
+        self.written = not plain and len(X) * p * np.dtype(dtype).itemsize <= LARGEST
+        if self.written:
+            fits = buffer is not None and buffer.shape == shape and buffer.dtype == dtype
+            self.rows = buffer if fits else np.empty(shape, dtype)
+            for _ in in_order(lambda a: self._write(drawn, X, a), range(0, len(X), BLOCK_ROWS)):
+                pass
+        self._parts: dict[Hashable, Moments] = {}
+        self._noise: Any = None
+
+    def _write(self, drawn: Recipe, X: NDArray[Any], start: int) -> None:
+        here = slice(start, start + BLOCK_ROWS)
+        self.rows[here] = drawn.features(X[here])
+
+    def _near(self, recipe: Recipe) -> Recipe:
+        recipe = replace(recipe, phi=self._phi, scaling=self._scaling)
+        if self.written:
+            recipe = replace(recipe, phi=Identity(self._phi.n_features), scaling=None)
+        return recipe
+
+    def moments(self, recipe: Recipe, batch: Batch, labels: Hashable) -> Moments:
+        """What a recipe asks for, of training rows; `labels` says which labels these are."""
+        bare = replace(self._near(recipe), scatter=False, spread=False, noise=None)
+        batch = replace(batch, rows=self.rows[: len(batch.numbers)])
+
+        def part(key: Hashable, wanted: Recipe, right: Callable[[], Any]) -> Moments:
+            if key not in self._parts:
+                moments = summarize(wanted, batch, right())
+                if not moments.finite():
+                    raise ValueError(
+                        "Sums over the rows are not finite: the numbers are too large for this "
+                        "kernel width or scaling."
+                    )
+                self._parts[key] = moments
+            return self._parts[key]
+
+        whole = part(("cross", labels), bare, lambda: recipe.encode(batch))
+        alone = replace(bare, psi=None)
+        if recipe.scatter:
+            found = part("scatter", replace(alone, scatter=True), lambda: None)
+            whole = replace(whole, scatter=found.scatter)
+        if recipe.spread:
+            found = part("spread", replace(alone, spread=True), lambda: None)
+            whole = replace(whole, spread=found.spread)
+        if recipe.noise is not None:
+            if self._noise != recipe.noise:  # of sketches the last one is enough
+                self._parts.pop("sketch", None)
+                self._noise = recipe.noise
+            found = part("sketch", replace(alone, noise=recipe.noise), lambda: None)
+            whole = replace(whole, sketch=found.sketch)
+        return whole
+
+    def solved(self, estimator: Any, recipe: Recipe, moments: Moments) -> Fitted:
+        """The estimator as `fit` would have left it."""
+        try:
+            solution = solve(recipe, moments)
+        except NotFittedError as error:
+            raise ValueError(str(error)) from None
+        estimator._recipe, estimator.moments_, estimator._solved = recipe, moments, solution
+        rank, note = solution.solution.rank, ""
+        if rank < recipe.n_components:
+            note = too_many_components(recipe, moments, rank)
+        return Fitted(estimator, self._near(recipe), note)

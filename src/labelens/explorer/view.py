@@ -1,0 +1,127 @@
+"""What the page asks for: every setting of one view, read strictly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from ..methods import (
+    KernelSupervisedPCA,
+    KernelSupervisedRandomProjection,
+    SupervisedPCA,
+    SupervisedRandomProjection,
+)
+
+METHODS: dict[str, Any] = {
+    "pca": SupervisedPCA,
+    "spca": SupervisedPCA,
+    "srp": SupervisedRandomProjection,
+    "kspca": KernelSupervisedPCA,
+    "ksrp": KernelSupervisedRandomProjection,
+}
+KERNELS = ("rbf", "laplacian", "matern", "polynomial", "linear")
+SCALES = ("none", "minmax", "standard")
+MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 8192, 2**32 - 1
+
+
+class RefusedError(ValueError):
+    """A message that no page of ours would send."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One setting of the controls; equal ones have equal pictures."""
+
+    label: int  # which column of labels
+    method: str
+    kernel: str
+    gamma: float  # in multiples of what the rule "scale" gives
+    components: int
+    target_weight: float
+    shrinkage: float
+    scale: str
+    features: int  # random ones
+    seed: int
+    wheel: bool
+
+    @classmethod
+    def read(cls, message: Any, n_labels: int) -> View:
+        """From JSON; all fields have to be there, and no others."""
+        wanted = {field.name for field in fields(cls)}
+        if not isinstance(message, dict) or set(message) != wanted:
+            raise RefusedError(f"A view has the fields {', '.join(sorted(wanted))}, and no others.")
+        return cls(
+            label=whole(message["label"], "label", 0, n_labels - 1),
+            method=word(message["method"], "method", METHODS),
+            kernel=word(message["kernel"], "kernel", KERNELS),
+            gamma=number(message["gamma"], "gamma", 0, math.inf, above=True),
+            components=whole(message["components"], "components", 1, MOST_COMPONENTS),
+            target_weight=number(message["target_weight"], "target_weight", 0, 1),
+            shrinkage=number(message["shrinkage"], "shrinkage", 0, 1),
+            scale=word(message["scale"], "scale", SCALES),
+            features=whole(message["features"], "features", 2, MOST_FEATURES),
+            seed=whole(message["seed"], "seed", 0, LARGEST_SEED),
+            wheel=truth(message["wheel"], "wheel"),
+        )
+
+    @property
+    def kernelised(self) -> bool:
+        return bool(METHODS[self.method]._kernelised)
+
+    def plain(self) -> View:
+        """With all that the method does not look at at its first value, so that equals meet."""
+        same: dict[str, Any] = {}
+        if self.method == "pca":
+            same["target_weight"] = 0.0
+        if not self.kernelised:
+            same |= {"kernel": "rbf", "gamma": 1.0, "features": 1024}
+        elif self.kernel == "linear":
+            same |= {"gamma": 1.0, "features": 1024}
+        return replace(self, **same)
+
+    def estimator(self, scale_gamma: float | None, continuous: bool) -> Any:
+        """Unfitted; `scale_gamma` is what the rule "scale" comes to."""
+        method, view = METHODS[self.method], self.plain()
+        parameters: dict[str, Any] = {
+            "n_components": self.components,
+            "target_weight": view.target_weight,
+            "shrinkage": self.shrinkage,
+            "scale": None if self.scale == "none" else self.scale,
+            "random_state": self.seed,
+        }
+        if continuous:
+            parameters["label_kernel"] = "rbf"  # also for whole numbers, which are classes else
+        if method._kernelised:
+            assert scale_gamma is not None
+            width = "scale" if view.gamma == 1 else view.gamma * scale_gamma
+            parameters |= {
+                "kernel": self.kernel, "gamma": width, "n_random_features": view.features
+            }  # fmt: skip
+        return method(**parameters)
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise RefusedError(f"{name} has to be a whole number from {low} to {high}.")
+    return value
+
+
+def number(value: Any, name: str, low: float, high: float, above: bool = False) -> float:
+    good = type(value) in (int, float) and math.isfinite(value) and low <= value <= high
+    if not good or (above and value == low):
+        limits = f" from {low:g} to {high:g}" if high < math.inf else f" above {low:g}"
+        raise RefusedError(f"{name} has to be a number{limits}.")
+    return float(value)
+
+
+def word(value: Any, name: str, known: Any) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise RefusedError(f"{name} has to be one of {', '.join(known)}.")
+    return value
+
+
+def truth(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise RefusedError(f"{name} has to be true or false.")
+    return value
