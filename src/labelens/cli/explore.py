@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from .. import tables
-from ..explorer.material import bundled, from_file
-from ..explorer.serving import BUNDLED, Explorer
+from ..explorer.material import from_file
+from ..explorer.serving import Explorer, bundled_sessions, session_of
 from . import options as o
 from .build import READING, check_labels, label_names
 from .output import Bar, in_words, messages
@@ -40,7 +40,6 @@ def explore(
     labelens explore people.parquet --label age --label city
     """  # noqa: D301
     with in_words(stopped="Stopped."):
-        makers, titles = bundled(), BUNDLED
         if data is not None:
             with Bar([READING]) as bar:
                 frame = tables.read(data, labels, lambda share: bar.at(READING, share))
@@ -51,11 +50,12 @@ def explore(
                 check_labels(values, repr(name))
             for note in material.notes:
                 messages.print(note, markup=False)
-            makers, titles = [lambda: material], [material.name]
+            sessions = session_of(material)
         elif label or labels or features or drop or impute:
             raise ValueError("These options choose columns of a file; name the file first.")
-        explorer = Explorer(makers, titles, port=port)
-        explorer.sessions[0]  # read and split before anyone looks
+        else:
+            sessions = bundled_sessions()
+        explorer = Explorer(sessions, port=port)
         typer.echo(f"Exploring at {explorer.url}")
         messages.print("Press Ctrl-C to stop.", markup=False)
         if browser:

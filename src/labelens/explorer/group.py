@@ -12,6 +12,7 @@ from .session import Label, Session
 from .view import RefusedError
 
 MOST_CLASSES, MOST_FEATURES, BLOCK = 12, 12, 4096
+MOST_TEXT = 300  # characters of one name
 
 
 def describe(session: Session, bits: bytes, label: Label, shuffled: bool) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def describe(session: Session, bits: bytes, label: Label, shuffled: bool) -> dic
     return {
         "size": size,
         "heldout": int(inside[session.drawn >= session.n_train].sum()),
-        "label": label.name,
+        "label": as_text(label.name, MOST_TEXT),
         "features": _differences(session, inside) if size < n else [],
         **mix,
     }
@@ -47,7 +48,7 @@ def _shares(label: Label, codes: NDArray[Any], inside: NDArray[np.bool_]) -> dic
     return {
         "classes": [
             {
-                "name": as_text(names[c], 300),
+                "name": as_text(names[c], MOST_TEXT),
                 "code": int(c),
                 "count": int(here[c]),
                 "share": float(here[c] / inside.sum()),
@@ -82,7 +83,7 @@ def _differences(session: Session, inside: NDArray[np.bool_]) -> list[dict[str, 
     order = np.argsort(-np.abs(effect), kind="stable")[:MOST_FEATURES]
     return [
         {
-            "name": as_text(session.material.names[j], 300),
+            "name": as_text(session.material.names[j], MOST_TEXT),
             "effect": float(effect[j]),
             "group": float(mean[j] + offset[j] / size),
             "others": float(mean[j] - offset[j] / (n - size)),

@@ -170,31 +170,29 @@ def lossless(X: NDArray[Any]) -> NDArray[Any]:
 # The data that come with the package ---------------------------------------------------------
 
 
-def bundled() -> list[Callable[[], Material]]:
-    """What there is to look at without any data of one's own."""
-    return [
-        lambda: _known("Digits (scikit-learn)", "sklearn.datasets", "load_digits",
-                       load_digits, "digit"),
-        lambda: _known("Sonar", "labelens.datasets", "load_sonar", load_sonar, "class"),
-        lambda: _known("Ionosphere", "labelens.datasets", "load_ionosphere", load_ionosphere,
-                       "class"),
-        lambda: _drawn("Spirals", "make_spirals", make_spirals),
-        lambda: _drawn("XOR", "make_xor", make_xor),
-        lambda: _known("Diabetes (scikit-learn)", "sklearn.datasets", "load_diabetes",
-                       load_diabetes, "progression"),
-    ]  # fmt: skip
+def bundled() -> dict[str, Callable[[], Material]]:
+    """What there is to look at without any data of one's own, by title."""
+    here, theirs = "labelens.datasets", "sklearn.datasets"
+    return {
+        "Digits": lambda: _known("Digits", theirs, load_digits, "digit"),
+        "Sonar": lambda: _known("Sonar", here, load_sonar, "class"),
+        "Ionosphere": lambda: _known("Ionosphere", here, load_ionosphere, "class"),
+        "Spirals": lambda: _drawn("Spirals", make_spirals),
+        "XOR": lambda: _drawn("XOR", make_xor),
+        "Diabetes": lambda: _known("Diabetes", theirs, load_diabetes, "progression"),
+    }
 
 
-def _known(title: str, module: str, loader: str, load: Callable[[], Any], label: str) -> Material:
-    data = load()
+def _known(title: str, module: str, load: Callable[..., Any], label: str) -> Material:
+    data, loader = load(), load.__name__
     names = [str(name) for name in data.feature_names]
     code = f"from {module} import {loader}\n\nX, y = {loader}(return_X_y=True)"
     labels = {label: np.asarray(data.target)}
     return Material(title, data.data, names, labels, {}, [], lambda _: code)
 
 
-def _drawn(title: str, maker: str, make: Callable[..., Any]) -> Material:
-    X, y = make(random_state=0)
+def _drawn(title: str, make: Callable[..., Any]) -> Material:
+    (X, y), maker = make(random_state=0), make.__name__
     names = [f"x{j}" for j in range(X.shape[1])]
     code = f"from labelens.datasets import {maker}\n\nX, y = {maker}(random_state=0)"
     return Material(title, X, names, {"class": y}, {}, [], lambda _: code)

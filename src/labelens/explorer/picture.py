@@ -24,6 +24,8 @@ def overview(session: Session) -> bytes:
     """All that the page needs before the first fit."""
     material, n = session.material, len(session.X)
     drawn = session.drawn
+    names = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
+    names = [as_text(name, MOST_TEXT) for name in names]
     header = {
         "name": as_text(material.name, MOST_TEXT),
         "rows": n,
@@ -32,10 +34,15 @@ def overview(session: Session) -> bytes:
         "drawnTrained": int(np.searchsorted(drawn, session.n_train)),
         "asked": len(session.asked),
         "labels": [
-            {"name": label.name, "classes": len(label.classes.names) if label.classes else None}
+            {
+                "name": as_text(label.name, MOST_TEXT),
+                "classes": len(label.classes.names) if label.classes else None,
+            }
             for label in session.labels
         ],
-        "columns": [label.name for label in session.labels] + material.names[:MOST_COLUMNS],
+        "columns": [
+            as_text(name, MOST_TEXT) for name in names[: len(session.labels) + MOST_COLUMNS]
+        ],
         "kernels": KERNELS,
         "mostComponents": min(MOST_COMPONENTS, session.X.shape[1]),
         "notes": [*material.notes, *_said(session)],
@@ -61,17 +68,17 @@ def column(session: Session, number: int) -> bytes:
     rows = session.drawn
     if number >= m:
         values = session.X[rows, number - m]
-        name = session.material.names[number - m]
+        name = as_text(session.material.names[number - m], MOST_TEXT)
         return pack({"name": name, **_ends(values)}, [values.astype(np.float32)] * 2)
     label = session.labels[number]
     mixed = label.codes[session.shuffle[rows]]
     if label.classes is None:
         values = label.codes[rows]
-        head = {"name": label.name, **_ends(values)}
+        head = {"name": as_text(label.name, MOST_TEXT), **_ends(values)}
         return pack(head, [values.astype(np.float32), mixed.astype(np.float32)])
     classes = label.classes
     head = {
-        "name": label.name,
+        "name": as_text(label.name, MOST_TEXT),
         "kind": "classes",
         "names": [as_text(name, MOST_TEXT) for name in classes.names],
         "shown": classes.shown.tolist(),  # classes with a colour of their own
@@ -92,8 +99,6 @@ def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> byte
     """Two components of the rows drawn; with `shuffled` those of the control."""
     Z = fit.by_chance(session) if shuffled else fit.Z[session.drawn_places]
     Z = np.ascontiguousarray(Z[:, axes], dtype=np.float32)
-    if not np.isfinite(Z).all():
-        raise ValueError("The embedding is too large for the picture: scale the columns.")
     header: dict[str, Any] = {
         "components": Z.shape[1] if fit.view.wheel else fit.view.components,
         "axes": axes,

@@ -113,8 +113,8 @@ class Turns:
 class Sessions:
     """Data sets, each read and split when it is first looked at."""
 
-    def __init__(self, makers: list[Callable[[], Material]], titles: list[str]) -> None:
-        self._makers, self.titles = makers, titles
+    def __init__(self, makers: dict[str, Callable[[], Material]]) -> None:
+        self.titles, self._makers = list(makers), list(makers.values())
         self._made: dict[int, Session] = {}
         self._lock = Lock()
 

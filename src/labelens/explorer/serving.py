@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import socket
 import time
-from collections.abc import Callable
 from html import escape
 from threading import Thread
 from typing import Any
@@ -15,7 +14,6 @@ from .material import Material, bundled, from_arrays
 from .server import Sessions, make_app
 
 HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach the page
-BUNDLED = ["Digits", "Sonar", "Ionosphere", "Spirals", "XOR", "Diabetes"]
 
 
 class Explorer:
@@ -29,8 +27,7 @@ class Explorer:
 
     def __init__(
         self,
-        makers: list[Callable[[], Material]],
-        titles: list[str],
+        sessions: Sessions,
         *,
         port: int = 0,
         token: str | None = None,
@@ -43,8 +40,7 @@ class Explorer:
         self.token = token or secrets.token_urlsafe(24)
         self.url = f"http://{HOST}:{port}/{self.token}/"
         self._height = height
-        self.sessions = Sessions(makers, titles)
-        app = make_app(self.sessions, self.token, port, framed)
+        app = make_app(sessions, self.token, port, framed)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -103,9 +99,17 @@ def _listening(port: int) -> socket.socket:
 
 def serve(X: Any, y: Any, height: int) -> Explorer:
     """What `labelens.explore` does."""
-    if X is None:
-        return Explorer(bundled(), BUNDLED, framed=True, height=height).start()
-    material = from_arrays(X, y)
-    explorer = Explorer([lambda: material], [material.name], framed=True, height=height)
-    explorer.sessions[0]  # what is wrong with the data is said here, and not on the page
-    return explorer.start()
+    sessions = bundled_sessions() if X is None else session_of(from_arrays(X, y))
+    return Explorer(sessions, framed=True, height=height).start()
+
+
+def bundled_sessions() -> Sessions:
+    """Of the data that come with the package."""
+    return Sessions(bundled())
+
+
+def session_of(material: Material) -> Sessions:
+    """Of one data set; what is wrong with it is said here, and not on the page."""
+    sessions = Sessions({material.name: lambda: material})
+    sessions[0]
+    return sessions

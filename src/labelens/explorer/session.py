@@ -37,7 +37,8 @@ SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled label
 # Rows that neighbours are looked for among, and rows that look.
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 KEPT_FITS, KEPT_SPACES = 8, 2
-MOST_ON_WHEEL = 1000  # classes
+MOST_ON_WHEEL = 5000  # classes
+WIDEST, WARMING = 2048, 2048  # columns whose covariance is cheap, rows that load compiled code
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +148,8 @@ class Session:
             if plain in self._fits:
                 self._fits.move_to_end(plain)
                 return self._fits[plain]
-            fit = self._fit(view)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+                fit = self._fit(view)
             self._fits[plain] = fit
             while len(self._fits) > KEPT_FITS:
                 self._fits.popitem(last=False)
@@ -214,15 +216,20 @@ class Session:
 
     def _wheel(self, view: View, scale_gamma: float | None, label: Label) -> Any:
         """The same on the wheel."""
-        if label.classes is not None and len(label.classes.names) > MOST_ON_WHEEL:
+        if label.classes is None:
+            raise ValueError(
+                f"A wheel has a place for every class, and {label.name!r} holds continuous numbers."
+            )
+        if len(label.classes.names) > MOST_ON_WHEEL:
             raise ValueError(
                 f"A wheel of {len(label.classes.names):,} classes cannot be read, nor ordered in "
                 f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
             )
         estimator = view.estimator(scale_gamma, label.continuous)
         train = self.X[: self.n_train]
-        model = Wheel(estimator).fit(train, label.values[: self.n_train])
-        control = Wheel(estimator).fit(train, label.mixed[: self.n_train])
+        with ThreadPoolExecutor(2) as pool:
+            both = (label.values[: self.n_train], label.mixed[: self.n_train])
+            model, control = pool.map(lambda labels: Wheel(estimator).fit(train, labels), both)
         Z = model.transform(self.X if len(self.looked) == len(self.X) else self.X[self.looked])
         return model, control, Z, control.transform(self.X[self._judged]), []
 
@@ -293,6 +300,8 @@ class Session:
         mixed, m = label.codes[self._shuffle], len(known)
 
         def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
+            # Squares of distances must neither overflow nor vanish.
+            embedding = embedding / (float(np.abs(embedding).max()) or 1.0)
             near = nearest(embedding[:m], embedding[m:], min(k, m))
             return score(_guess(codes[known], near), codes[asked], label.continuous)
 
@@ -321,7 +330,9 @@ class Session:
 
     def warm(self) -> None:
         """Sum what a move of shrinkage or target weight will ask for, before anyone asks."""
-        if self.X.shape[1] <= 2048:
+        some = self.X[:WARMING]
+        KernelSupervisedPCA(1, n_random_features=64).fit(some, np.arange(len(some)) % 2)
+        if self.X.shape[1] <= WIDEST:
             with self._lock:
                 view = replace(self.default(), target_weight=0.5, shrinkage=0.5, method="spca")
                 self._pair(view, None)

@@ -39,8 +39,10 @@ class Fitted:
     def embed(self, rows: Any) -> NDArray[Any]:
         model = self.model
         embedding = embed(self.near, model.moments_, model._solved, rows)
-        if not np.isfinite(embedding).all():
-            raise ValueError(f"The embedding overflows {embedding.dtype}: scale the columns.")
+        if not (np.abs(embedding) < np.finfo(np.float32).max).all():
+            raise ValueError(
+                "The embedding is too large to be drawn: scale the columns, or lower gamma."
+            )
         return embedding
 
 
@@ -108,7 +110,8 @@ class Space:
     def solved(self, estimator: Any, recipe: Recipe, moments: Moments) -> Fitted:
         """The estimator as `fit` would have left it."""
         try:
-            solution = solve(recipe, moments)
+            with np.errstate(over="ignore", invalid="ignore"):
+                solution = solve(recipe, moments)
         except NotFittedError as error:
             raise ValueError(str(error)) from None
         estimator._recipe, estimator.moments_, estimator._solved = recipe, moments, solution

@@ -108,8 +108,8 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
 
 
 def number(value: Any, name: str, low: float, high: float, above: bool = False) -> float:
-    good = type(value) in (int, float) and math.isfinite(value) and low <= value <= high
-    if not good or (above and value == low):
+    good = type(value) is float or (type(value) is int and abs(value) < 2**53)
+    if not good or not math.isfinite(value) or not low <= value <= high or (above and value == low):
         limits = f" from {low:g} to {high:g}" if high < math.inf else f" above {low:g}"
         raise RefusedError(f"{name} has to be a number{limits}.")
     return float(value)

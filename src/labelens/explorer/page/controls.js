@@ -3,7 +3,7 @@
 import { find, short } from "./dom.js";
 
 const KERNELISED = new Set(["kspca", "ksrp"]);
-const KERNEL_NAMES = { rbf: "Gaussian (rbf)", laplacian: "Laplacian", matern: "Matérn", polynomial: "polynomial", linear: "linear" };
+const KERNEL_NAMES = { rbf: "Gaussian", laplacian: "Laplacian", matern: "Matérn", polynomial: "polynomial", linear: "linear" };
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const precise = (value) => Number(value.toPrecision(6));

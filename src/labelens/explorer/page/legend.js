@@ -127,7 +127,8 @@ export class Colours {
       const other = this.isOther(g);
       boxes[g].checked = !this.hidden.has(g);
       boxes[g].addEventListener("change", () => { toggle(g, boxes[g].checked); changed(); });
-      const pickIt = make("button", { type: "button", class: "plain", "aria-label": `Select ${name}` }, "select");
+      const pickIt = make("button", { type: "button", class: "plain", title: "Select these rows",
+        "aria-label": `Select ${name}` }, "◎");
       pickIt.addEventListener("click", () => select((i, values) => this.groupOf[values[i]] === g));
       return make("li", {},
         make("label", {}, boxes[g], swatch(other ? 0 : Math.floor(g / 8) % 4, other ? "other" : `c${g % 8}`),

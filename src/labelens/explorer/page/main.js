@@ -38,7 +38,7 @@ class App {
     [this.rowNumbers] = overview.arrays;
     this.n = this.rowNumbers.length;
     this.columns.clear();
-    find("about").children[0].textContent = overview.name;
+    find("about").children[0].textContent = find("data-label").hidden ? overview.name : "";
     find("about").children[1].textContent = `${count(overview.rows)} rows × ${count(overview.features)} columns, `
       + `${count(overview.rows - overview.trained)} rows held out`;
     document.title = `${overview.name} · labelens explore`;

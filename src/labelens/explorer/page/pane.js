@@ -1,6 +1,6 @@
 // One view: its settings, its fit, its picture, and what pointer and keys do to it.
 
-import { cut, make, say, score, short, theme } from "./dom.js";
+import { count, cut, make, say, score, short, theme } from "./dom.js";
 import { Near, Scatter } from "./scatter.js";
 import * as server from "./server.js";
 
@@ -119,8 +119,8 @@ export class Pane {
     tick.style.left = `${100 * Math.max(0, Math.min(1, scores.shuffled))}%`;
     this.took.textContent = `${Math.round(elapsed)} ms`;
     this.took.title = `${Math.round(1000 * picture.seconds)} ms of it on the server`;
-    this.verdict.replaceChildren(...[picture.verdict, ...picture.notes].map(
-      (text) => make("span", {}, `${text} `)));
+    const asked = `${scores.metric} of ${count(this.app.overview.asked)} held-out rows.`;
+    this.verdict.textContent = [picture.verdict, ...picture.notes, asked].join(" ");
     this.offerAxes(view.wheel ? 2 : view.components);
     this.place();
     say(`${this.named()}: held-out ${this.metric.textContent} ${score(scores.heldout)}, `
@@ -245,7 +245,7 @@ export class Pane {
     const title = (j) => `component ${this.picture.axes[j] + 1}`;
     this.frames.forEach(([middle, half], j) => {
       const [low, high] = ends.map((place) => middle + place[j] * half);
-      for (const tick of ticks(low, high, j ? h / 90 : w / 130)) {
+      for (const tick of ticks(low, high, j ? h / 90 : w / 100)) {
         const place = (tick - middle) / half;
         const [x, y] = this.scatter.toScreen(j ? [0, place] : [place, 0]);
         pen.textAlign = j ? "left" : "center";

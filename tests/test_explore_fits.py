@@ -1,0 +1,389 @@
+"""What the explorer computes: the fits of the library, judged on rows that they have not seen."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_digits, load_wine
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+import labelens
+from labelens import Wheel, tables
+from labelens.explorer import space
+from labelens.explorer.group import describe
+from labelens.explorer.material import bundled, from_arrays, from_file
+from labelens.explorer.picture import column, overview, picture, read_axes, row
+from labelens.explorer.script import script
+from labelens.explorer.session import Session
+from labelens.explorer.view import RefusedError, View
+from labelens.report.sample import LIMIT
+from labelens.trial import held_out
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return Session(from_arrays(*load_digits(return_X_y=True), "digits"))
+
+
+def unpack(body):
+    size = int.from_bytes(body[:4], "little")
+    header, start, arrays = json.loads(body[4 : 4 + size]), 4 + size, []
+    for one in header["arrays"]:
+        kind = {"float32": "<f4", "uint32": "<u4"}[one["type"]]
+        arrays.append(np.frombuffer(body, kind, one["length"], start))
+        start += 4 * one["length"]
+    assert start == len(body)
+    return header, arrays
+
+
+VIEWS = [
+    {},
+    {"method": "pca", "components": 3},
+    {"method": "spca", "shrinkage": 0.01, "scale": "minmax", "components": 9},
+    {"method": "spca", "target_weight": 0.4, "shrinkage": 0.2, "components": 4},
+    {"method": "srp", "seed": 3},
+    {"method": "srp", "target_weight": 0.5, "seed": 7, "scale": "none", "components": 5},
+    {"method": "srp", "target_weight": 0.5, "shrinkage": 0.5, "components": 3},
+    {"method": "kspca", "features": 128, "scale": "minmax"},
+    {"method": "kspca", "features": 64, "gamma": 3.0, "shrinkage": 0.05, "target_weight": 0.7},
+    {"method": "kspca", "kernel": "laplacian", "features": 64, "scale": "none"},
+    {"method": "kspca", "kernel": "polynomial", "features": 64},
+    {"method": "kspca", "kernel": "linear"},
+    {"method": "ksrp", "kernel": "matern", "features": 64, "seed": 5, "components": 4},
+    {"method": "ksrp", "features": 64, "target_weight": 0.6, "seed": 2},
+    {"wheel": True, "shrinkage": 0.1},
+]
+
+
+@pytest.mark.parametrize("written", [True, False], ids=["features kept", "features made anew"])
+@pytest.mark.parametrize("changes", VIEWS, ids=str)
+def test_a_view_is_the_fit_of_its_script(digits, changes, written, monkeypatch):
+    """By the estimator alone, told nothing but the rows of the training part."""
+    if not written:
+        monkeypatch.setattr(space, "LARGEST", 0)
+        digits = Session(digits.material)
+    view = replace(digits.default(), **changes)
+    fit = digits.fit(view)
+    names = {}
+    X, y = load_digits(return_X_y=True)
+    names |= {"X": X, "y": y}
+    exec(script(digits.material, view, digits.estimator(view)), names)
+    wanted = names["Z"][digits.order]
+    np.testing.assert_allclose(fit.Z, wanted, atol=2e-6 * np.abs(wanted).max())
+    known, asked = digits.known, digits.asked
+    judge = KNeighborsClassifier(1).fit(wanted[known], y[digits.order][known])
+    truth = judge.score(wanted[asked], y[digits.order][asked])
+    assert fit.scores["heldout"] == pytest.approx(truth, abs=0.005)  # of equal distances
+
+
+def test_the_control_is_the_same_fit_on_shuffled_labels(digits):
+    view = replace(digits.default(), shrinkage=0.1, components=4)
+    fit, label = digits.fit(view), digits.labels[0]
+    assert sorted(label.mixed) == sorted(label.values)
+    assert (label.mixed != label.values).mean() > 0.8
+    train = slice(digits.n_train)
+    model = digits.estimator(view).fit(digits.X[train], label.mixed[train])
+    Z = model.transform(digits.X)
+    np.testing.assert_allclose(fit.by_chance(digits), Z, atol=1e-9)
+    judge = KNeighborsClassifier(1).fit(Z[digits.known], label.mixed[digits.known])
+    assert fit.scores["shuffled"] == pytest.approx(
+        judge.score(Z[digits.asked], label.mixed[digits.asked]), abs=0.005
+    )
+    assert fit.scores["heldout"] > 0.8 > 0.3 > fit.scores["shuffled"]
+
+
+def test_numbers_as_labels():
+    X, y = load_diabetes(return_X_y=True)
+    session = Session(from_arrays(X, y))
+    assert session.labels[0].continuous
+    fit = session.fit(replace(session.default(), method="kspca", features=64, shrinkage=0.1))
+    assert fit.model.label_kernel_ == "rbf"
+    judge = KNeighborsRegressor(5).fit(fit.Z[session.known], y[session.order][session.known])
+    truth = judge.score(fit.Z[session.asked], y[session.order][session.asked])
+    assert fit.scores["heldout"] == pytest.approx(truth, abs=0.02)
+    assert fit.scores["majority"] is None
+    header, (values, mixed) = unpack(column(session, 0))
+    assert header["kind"] == "numbers"
+    np.testing.assert_allclose(np.sort(values), np.sort(mixed))
+    with pytest.raises(ValueError, match="continuous"):
+        session.fit(replace(session.default(), wheel=True))
+
+
+def test_sums_are_made_once(digits, monkeypatch):
+    """A move of shrinkage, target weight or scaling reads no row."""
+    session = Session(digits.material)
+    session.warm()
+    view = session.default()
+    for scale in ("none", "minmax"):
+        session.fit(replace(view, scale=scale))
+
+    def refuse(*_):
+        raise AssertionError("the rows are read once more")
+
+    monkeypatch.setattr(space, "summarize", refuse)
+    for changes in (
+        {"shrinkage": 0.3},
+        {"target_weight": 0.2},
+        {"components": 5},
+        {"scale": "none"},
+    ):
+        session.fit(replace(view, **changes))
+    with pytest.raises(AssertionError):
+        session.fit(replace(view, method="kspca"))
+
+
+def test_a_space_that_was_overwritten_is_not_used(digits):
+    """Buffers of features are used again: older fits must not see the new ones."""
+    session = Session(digits.material)
+    first = session.fit(replace(session.default(), method="kspca", features=64, gamma=0.5))
+    before = first.control.transform(session.X)
+    for gamma in (1.5, 2.5, 3.5):
+        session.fit(replace(session.default(), method="kspca", features=64, gamma=gamma))
+    np.testing.assert_allclose(first.by_chance(session), before)
+
+
+def test_more_rows_than_are_drawn(rng):
+    n = LIMIT + 2000
+    y = np.concatenate([np.zeros(n - 7, int), np.ones(7, int)])
+    X = rng.normal(size=(n, 3)).astype(np.float32) + y[:, None]
+    session = Session(from_arrays(X, y))
+    header, (rows,) = unpack(overview(session))
+    assert len(rows) == LIMIT == len(set(rows.tolist()))
+    assert {0, 1} == set(y[rows].tolist())
+    assert "a sample of 200,000 is drawn" in header["notes"][-1]
+    fit = session.fit(session.default())
+    assert fit.model.n_samples_seen_ == session.n_train == n - header["rows"] // 4 - (n % 4 > 0)
+    _, (flat,) = unpack(picture(session, fit, [0, 1], False))
+    wanted = fit.model.transform(X[rows])
+    np.testing.assert_allclose(flat.reshape(-1, 2), wanted, atol=1e-5)
+    assert session.embed_all(fit).shape == (n, 2)
+    trained = header["drawnTrained"]
+    assert session.trained[rows[:trained]].all()
+    assert not session.trained[rows[trained:]].any()
+
+
+def test_the_split_is_that_of_trial(digits):
+    _, y = load_digits(return_X_y=True)
+    np.testing.assert_array_equal(~digits.trained, held_out(y, len(y), 0))
+    np.testing.assert_array_equal(digits.labels[0].values, y[digits.order])
+
+
+@pytest.mark.parametrize("classes", [2, 5000])
+def test_few_and_very_many_classes(classes, rng):
+    n = max(600, 4 * classes)
+    codes = np.arange(n) % classes
+    y = np.array([f"class {c}" for c in codes])
+    X = rng.normal(size=(classes, 20))[codes] + 0.3 * rng.normal(size=(n, 20))
+    session = Session(from_arrays(X, y))
+    fit = session.fit(session.default())
+    assert np.isfinite(fit.Z).all()
+    assert fit.scores["heldout"] > 3 / classes or classes == 2
+    header, (codes, _) = unpack(column(session, 0))
+    assert len(header["names"]) == classes
+    np.testing.assert_array_equal(np.array(header["names"])[codes], y[session.order])
+    if classes == 2:
+        assert session.default().target_weight == 0.9
+        assert not fit.notes
+
+
+def test_what_carries_no_information_is_said(digits):
+    fit = digits.fit(replace(digits.default(), components=12))
+    assert "Only 9 of the 12 components" in fit.notes[0]
+
+
+def test_gamma_too_large(digits):
+    single = Session(from_arrays(digits.material.X.astype(np.float32), load_digits().target))
+    for session, kernel, gamma in [(digits, "polynomial", 1e200), (single, "rbf", 1e90)]:
+        view = replace(digits.default(), method="kspca", kernel=kernel, gamma=gamma, features=64)
+        with pytest.raises(ValueError, match="too large"):
+            session.fit(view)
+        assert session.fit(replace(view, gamma=1.0)).Z.shape == (1797, 2)
+
+
+# Groups and rows ---------------------------------------------------------------------------------
+
+
+def test_a_group_against_pandas():
+    wine = load_wine()
+    session = Session(from_arrays(wine.data, wine.target))
+    rng = np.random.default_rng(0)
+    inside = rng.random(len(session.drawn)) < 0.3
+    told = describe(
+        session, np.packbits(inside, bitorder="little").tobytes(), session.labels[0], False
+    )
+    frame = pd.DataFrame(session.X[session.drawn], columns=session.material.names)
+    labels = pd.Series(session.labels[0].values[session.drawn])
+    assert told["size"] == inside.sum()
+    assert told["heldout"] == (inside & (session.drawn >= session.n_train)).sum()
+    shares = labels[inside].value_counts(normalize=True)
+    for one in told["classes"]:
+        assert one["share"] == pytest.approx(shares[int(one["name"])])
+        assert one["overall"] == pytest.approx((labels == int(one["name"])).mean())
+    effect = (frame[inside].mean() - frame[~inside].mean()) / frame.std(ddof=0)
+    best = effect.abs().sort_values(ascending=False).index[: len(told["features"])]
+    assert [one["name"] for one in told["features"]] == list(best)
+    for one in told["features"]:
+        assert one["effect"] == pytest.approx(effect[one["name"]])
+        assert one["group"] == pytest.approx(frame.loc[inside, one["name"]].mean())
+        assert one["others"] == pytest.approx(frame.loc[~inside, one["name"]].mean())
+    everyone = np.packbits(np.ones(len(inside), bool), bitorder="little").tobytes()
+    assert describe(session, everyone, session.labels[0], False)["features"] == []
+    most = np.packbits(~inside, bitorder="little").tobytes()
+    other = describe(session, most, session.labels[0], False)["features"]
+    assert other[0]["effect"] == pytest.approx(-told["features"][0]["effect"])
+
+
+def test_a_group_of_shuffled_labels(digits):
+    inside = digits.labels[0].mixed[digits.drawn] == 3
+    bits = np.packbits(inside, bitorder="little").tobytes()
+    told = describe(digits, bits, digits.labels[0], shuffled=True)
+    assert [one["name"] for one in told["classes"]] == ["3"]
+
+
+@pytest.mark.parametrize("bits", [b"", b"\0" * 225, b"\1" * 224])
+def test_a_group_that_is_none(digits, bits):
+    with pytest.raises(RefusedError):
+        describe(digits, bits, digits.labels[0], False)
+
+
+def test_a_row_in_words(tmp_path):
+    frame = pd.DataFrame({"name": ["a", "b"] * 20, "x": np.arange(40.0), "kind": [0, 1] * 20})
+    frame.to_csv(tmp_path / "some.csv", index=False)
+    path = tmp_path / "some.csv"
+    session = Session(from_file(tables.read(path), path, ["kind"]))
+    for i in range(40):
+        facts = dict(row(session, i)["facts"])
+        own = int(facts["Row"])
+        assert facts["Part"] == ("training" if session.trained[own] else "held out")
+        assert (facts["name"], float(facts["x"])) == (frame.name[own], frame.x[own])
+        assert facts["kind"] == str(frame.kind[own])
+
+
+# Materials and scripts ---------------------------------------------------------------------------
+
+
+def mixed_frame(rng, n=80):
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=n).round(3),
+            "b": rng.integers(0, 200, n),
+            "colour": rng.choice(["red", "blue"], n),
+            "town": rng.choice(["x'", 'y"', "z"], n),
+            "price": rng.normal(size=n),
+        }
+    )
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_the_script_of_a_file_runs_alone(rng, tmp_path, monkeypatch, label):
+    path = tmp_path / "odd 'name'.csv"
+    frame = mixed_frame(rng)
+    frame.to_csv(path, index=False)
+    session = Session(from_file(tables.read(path), path, ["town", "price"], drop=["b"]))
+    assert [one.continuous for one in session.labels] == [False, True]
+    view = replace(session.default(), label=label, method="kspca", features=32, gamma=0.5)
+    names = {}
+    monkeypatch.chdir(tmp_path.parent)
+    exec(script(session.material, view, session.estimator(view)), names)
+    Z = session.fit(view).Z
+    np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+def test_the_scripts_of_what_is_bundled():
+    for make in bundled().values():
+        material = make()
+        session = Session(material)
+        names = {}
+        exec(script(material, session.default(), session.estimator(session.default())), names)
+        Z = session.fit(session.default()).Z
+        np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("kind", ["frame and names", "frame and column", "array and dict", "array"])
+def test_what_explore_takes(rng, kind):
+    frame = mixed_frame(rng)
+    X, y = {
+        "frame and names": (frame, ["town", "price"]),
+        "frame and column": (frame[["a", "b", "colour"]], frame["town"]),
+        "array and dict": (frame[["a", "b"]].to_numpy(), {"t": frame.town, "p": frame.price}),
+        "array": (frame[["a", "b"]].to_numpy(), frame["b"].to_numpy() % 3),
+    }[kind]
+    session = Session(from_arrays(X, y))
+    for label in range(len(session.labels)):
+        view = replace(session.default(), label=label)
+        names = {"X": X, "y": y, "np": np}
+        exec(script(session.material, view, session.estimator(view)), names)
+        Z = session.fit(view).Z
+        np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+def test_pixels_are_kept_in_half_the_memory(rng, tmp_path):
+    frame = pd.DataFrame(rng.integers(0, 255, (50, 3)), columns=list("abc")).assign(y=[0, 1] * 25)
+    assert from_arrays(frame, "y").X.dtype == np.float32
+    assert from_arrays(frame / 3, "y").X.dtype == np.float64
+    big = frame.assign(a=frame.a + 1e9)
+    assert from_arrays(big, "y").X.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.ones((5, 2)), [0, 1, 0, 1, 0], "5 rows"),
+        (np.ones((20, 2)), None, "y is None"),
+        (np.full((20, 2), np.nan), [0, 1] * 10, "NaN"),
+        (np.ones((20, 2)), [0, 1] * 9, "20"),
+        (np.ones((20, 2)), {}, "no columns"),
+    ],
+)
+def test_what_explore_refuses(X, y, words):
+    with pytest.raises(ValueError, match=words):
+        labelens.explore(X, y)
+
+
+# Messages ----------------------------------------------------------------------------------------
+
+
+def test_views_are_read_strictly(digits):
+    good = vars(digits.default())
+    assert View.read(dict(good), 1) == digits.default()
+    bad = [
+        ("label", 1), ("label", -1), ("label", True), ("label", 0.0), ("label", "0"),
+        ("method", "tsne"), ("method", ["pca"]), ("method", None),
+        ("kernel", "callable"), ("gamma", 0), ("gamma", -1.0), ("gamma", float("nan")),
+        ("gamma", float("inf")), ("gamma", "scale"), ("gamma", True), ("gamma", 10**400),
+        ("components", 0), ("components", 1000), ("components", 2.0),
+        ("target_weight", 1.1), ("target_weight", None), ("shrinkage", -0.1),
+        ("shrinkage", "auto"), ("scale", ""), ("features", 1), ("features", 10**9),
+        ("seed", -1), ("seed", 2**32), ("wheel", 1), ("wheel", "yes"),
+    ]  # fmt: skip
+    for name, value in bad:
+        with pytest.raises(RefusedError, match=name):
+            View.read(good | {name: value}, 1)
+    for message in (
+        None,
+        [],
+        {},
+        good | {"more": 1},
+        {k: v for k, v in good.items() if k != "seed"},
+    ):
+        with pytest.raises(RefusedError):
+            View.read(message, 1)
+
+
+def test_axes_are_read_strictly(digits):
+    view = replace(digits.default(), components=3)
+    assert read_axes([2, 0], view) == [2, 0]
+    for bad in ([0], [0, 1, 2], [0, 3], [0, -1], "01", None, [0, True], [0, 1.0]):
+        with pytest.raises(RefusedError):
+            read_axes(bad, view)
+    assert read_axes([0], replace(view, components=1)) == [0]
+
+
+def test_a_wheel_has_an_anchor_for_every_class(digits):
+    view = replace(digits.default(), wheel=True, shrinkage=0.1)
+    fit = digits.fit(view)
+    assert isinstance(fit.model, Wheel)
+    header, _ = unpack(picture(digits, fit, [0, 1], False))
+    np.testing.assert_allclose(header["anchors"], fit.model.anchors_)
