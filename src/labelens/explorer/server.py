@@ -256,7 +256,11 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
             body = await run_in_threadpool(lambda: embedding_file(session, view, kind))
         return Response(body, media_type=TYPE_OF[kind])
 
+    async def whole_link(request: Any) -> Any:
+        return responses.RedirectResponse(f"{top}/")
+
     routes = [
+        Route(top, whole_link),
         *(asset(name, body) for name, body in _page().items()),
         Route(f"{top}/alive", alive),
         Route(f"{top}/data/{{data:int}}", guarded(data)),
@@ -271,7 +275,9 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         Route(f"{top}/code", guarded(code), methods=["POST"]),
         Route(f"{top}/save", guarded(saved), methods=["POST"]),
     ]
-    return Guard(Starlette(routes=routes), token, port, framed)
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    return Guard(app, token, port, framed)
 
 
 def _page() -> dict[str, bytes]:

@@ -67,7 +67,8 @@ class Space:
 
     def _write(self, drawn: Recipe, X: NDArray[Any], start: int) -> None:
         here = slice(start, start + BLOCK_ROWS)
-        self.rows[here] = drawn.features(X[here])
+        with np.errstate(over="ignore", invalid="ignore"):  # shows in the sums
+            self.rows[here] = drawn.features(X[here])
 
     def _near(self, recipe: Recipe) -> Recipe:
         recipe = replace(recipe, phi=self._phi, scaling=self._scaling)
