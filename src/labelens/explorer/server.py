@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,6 @@ class Sessions:
         with self._lock:
             if number not in self._made:
                 self._made[number] = Session(self._makers[number]())
-                Thread(target=self._made[number].warm, daemon=True).start()
             return self._made[number]
 
 
@@ -142,7 +141,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         return Response(body, media_type="application/octet-stream")
 
     def said(sentence: str, status: int) -> Any:
-        return JSONResponse({"error": sentence}, status)
+        return JSONResponse({"error": " ".join(sentence.split())}, status)
 
     async def body_of(request: Any) -> bytes:
         parts, size = [], 0

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from threading import RLock
+from threading import RLock, Thread
 from time import perf_counter
 from typing import Any
 
@@ -38,7 +38,7 @@ SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled label
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 KEPT_FITS, KEPT_SPACES = 8, 2
 MOST_ON_WHEEL = 5000  # classes
-WIDEST, WARMING = 2048, 2048  # columns whose covariance is cheap, rows that load compiled code
+CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class Session:
         self._fits: OrderedDict[View, Fit] = OrderedDict()
         self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
         self._gammas: dict[tuple[str, str], float] = {}
-        self._lock = RLock()
+        self._lock, self._warmed = RLock(), False
         get_ready(self.X.size)
 
     def _label(self, name: str, values: NDArray[Any]) -> Label:
@@ -153,6 +153,9 @@ class Session:
             self._fits[plain] = fit
             while len(self._fits) > KEPT_FITS:
                 self._fits.popitem(last=False)
+            if not self._warmed:  # the first picture does not wait for that
+                self._warmed = True
+                Thread(target=self.warm, daemon=True).start()
             return fit
 
     def _fit(self, view: View) -> Fit:
@@ -332,10 +335,14 @@ class Session:
         """Sum what a move of shrinkage or target weight will ask for, before anyone asks."""
         some = self.X[:WARMING]
         KernelSupervisedPCA(1, n_random_features=64).fit(some, np.arange(len(some)) % 2)
-        if self.X.shape[1] <= WIDEST:
-            with self._lock:
-                view = replace(self.default(), target_weight=0.5, shrinkage=0.5, method="spca")
-                self._pair(view, None)
+        if self.n_train * self.X.shape[1] ** 2 > CHEAP:
+            return
+        view = replace(self.default(), method="spca", target_weight=0.5, shrinkage=0.5)
+        batch = self._batch(0, False)
+        recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
+        with self._lock:
+            space = self._space(view, recipe)
+        space.moments(recipe, batch, ("warm",))
 
 
 def _unnamed(model: Any) -> Any:

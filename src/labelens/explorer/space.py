@@ -9,8 +9,10 @@ so a move of the target weight, of the shrinkage or of linear scaling costs solv
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,7 @@ class Space:
             for _ in in_order(lambda a: self._write(drawn, X, a), range(0, len(X), BLOCK_ROWS)):
                 pass
         self._parts: dict[Hashable, Moments] = {}
+        self._locks: defaultdict[Hashable, Lock] = defaultdict(Lock)
         self._noise: Any = None
 
     def _write(self, drawn: Recipe, X: NDArray[Any], start: int) -> None:
@@ -82,15 +85,16 @@ class Space:
         batch = replace(batch, rows=self.rows[: len(batch.numbers)])
 
         def part(key: Hashable, wanted: Recipe, right: Callable[[], Any]) -> Moments:
-            if key not in self._parts:
-                moments = summarize(wanted, batch, right())
-                if not moments.finite():
-                    raise ValueError(
-                        "Sums over the rows are not finite: the numbers are too large for this "
-                        "kernel width or scaling."
-                    )
-                self._parts[key] = moments
-            return self._parts[key]
+            with self._locks[key]:  # whoever comes while it is being summed waits for it
+                if key not in self._parts:
+                    moments = summarize(wanted, batch, right())
+                    if not moments.finite():
+                        raise ValueError(
+                            "Sums over the rows are not finite: the numbers are too large for "
+                            "this kernel width or scaling."
+                        )
+                    self._parts[key] = moments
+                return self._parts[key]
 
         whole = part(("cross", labels), bare, lambda: recipe.encode(batch))
         alone = replace(bare, psi=None)

@@ -29,7 +29,7 @@ class App {
     find("data").replaceChildren(...told.titles.map((title, i) => new Option(title, i)));
     find("data-label").hidden = told.titles.length < 2;
     await this.open(0);
-    setInterval(() => this.check(), HEARTBEAT);
+    this.beating = this.beating || setInterval(() => this.check(), HEARTBEAT);
   }
 
   async open(data) {
@@ -234,6 +234,7 @@ class App {
   async retry() {
     this.retrying = 0;
     try {
+      if (!this.overview) { await this.begin(); return; }
       const { instance } = await server.alive();
       find("lost").hidden = true;
       say("The server is back.");

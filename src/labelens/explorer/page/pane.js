@@ -5,6 +5,7 @@ import { Near, Scatter } from "./scatter.js";
 import * as server from "./server.js";
 
 const CLIENT = Array.from(crypto.getRandomValues(new Uint32Array(4)), (v) => v.toString(16)).join("");
+let turns = 0; // of all panes, also those that are gone: the server knows them by number only
 const TITLES = { pca: "PCA", spca: "SPCA", srp: "SRP", kspca: "KSPCA", ksrp: "KSRP" };
 const MARGIN = 0.93;
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -14,7 +15,7 @@ const reach = (event) => (event.pointerType === "touch" ? 26 : 14);
 
 export class Pane {
   constructor(app, number, view) {
-    Object.assign(this, { app, number, view, axes: [0, 1], picture: null, turn: 0 });
+    Object.assign(this, { app, number, view, axes: [0, 1], picture: null });
     this.title = make("h2", {});
     this.heldout = make("b", {});
     this.shuffled = make("b", {});
@@ -54,7 +55,7 @@ export class Pane {
 
   // At most one wish is with the server and one waits, always the newest.
   refit() {
-    this.wish = ++this.turn;
+    this.wish = ++turns;
     this.root.classList.add("busy");
     if (!this.asking) this.askOn();
   }
@@ -99,9 +100,7 @@ export class Pane {
       }
       this.error.textContent = `${problem.message} The picture is the last good one.`;
       this.error.hidden = false;
-      this.root.dataset.turn = turn;
     }
-    this.root.dataset.turn = turn;
   }
 
   show(picture, elapsed) {
@@ -242,34 +241,41 @@ export class Pane {
     pen.fillStyle = look.soft;
     pen.strokeStyle = look.line;
     pen.lineWidth = 1;
+    // With a rim in the colour of the ground, so that it can be read on points too.
+    const write = (text, x, y, align) => {
+      pen.textAlign = align;
+      pen.lineWidth = 4;
+      pen.lineJoin = "round";
+      pen.strokeStyle = look.card;
+      pen.strokeText(text, x, y);
+      pen.lineWidth = 1;
+      pen.strokeStyle = look.line;
+      pen.fillText(text, x, y);
+    };
     const title = (j) => `component ${this.picture.axes[j] + 1}`;
     this.frames.forEach(([middle, half], j) => {
       const [low, high] = ends.map((place) => middle + place[j] * half);
       for (const tick of ticks(low, high, j ? h / 90 : w / 100)) {
         const place = (tick - middle) / half;
         const [x, y] = this.scatter.toScreen(j ? [0, place] : [place, 0]);
-        pen.textAlign = j ? "left" : "center";
         pen.beginPath();
         if (j) { pen.moveTo(0, y); pen.lineTo(5, y); } else { pen.moveTo(x, h); pen.lineTo(x, h - 5); }
         pen.stroke();
-        if (j && y > 26 && y < h - 26) pen.fillText(short(tick), 9, y + 4);
-        if (!j && x > 60 && x < w - 96) pen.fillText(short(tick), x, h - 10);
+        if (j && y > 26 && y < h - 26) write(short(tick), 9, y + 4, "left");
+        if (!j && x > 60 && x < w - 104) write(short(tick), x, h - 10, "center");
       }
     });
-    pen.textAlign = "right";
-    pen.fillText(title(0), w - 10, h - 10);
-    pen.textAlign = "left";
-    if (!single) pen.fillText(title(1), 9, 17);
-    else this.drawStrips(pen, look, h);
+    write(title(0), w - 10, h - 10, "right");
+    if (!single) write(title(1), 9, 17, "left");
+    else this.strips(write, h);
   }
 
-  drawStrips(pen, look, h) {
+  strips(write, h) {
     const by = this.app.colours;
     if (!by) return;
-    pen.fillStyle = look.soft;
     for (const [name, place] of by.strips()) {
       const [, y] = this.scatter.toScreen([0, place * MARGIN]);
-      if (y > 8 && y < h - 24) pen.fillText(cut(name, 18), 9, y + 4);
+      if (y > 8 && y < h - 24) write(cut(name, 18), 9, y + 4, "left");
     }
   }
 
