@@ -5,14 +5,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all bench bench-growth bench-profile bench-quality bench-scale lint format clean
+.PHONY: help demo test test-all bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
 	@echo "            bench-quality compares what embeddings tell of held-out labels,"
-	@echo "            bench-scale reads files larger than memory and kills workers"
+	@echo "            bench-scale reads files larger than memory and kills workers,"
+	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "Each sets up its own virtual environment in $(VENV)."
@@ -41,6 +42,9 @@ bench-profile: $(VENV)/.ready-bench
 
 bench-quality: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/quality.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+
+bench-explore: $(VENV)/.ready-test
+	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.ready-test
 	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure

@@ -25,14 +25,26 @@ export const short = (value) => (value === null ? "–" : String(Number(value.to
 export const score = (value) => (value === null ? "–" : value.toFixed(3));
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
+// The colours of the page, read once and again when the scheme changes.
+let known = null;
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { known = null; });
 export function theme() {
+  if (known) return known;
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  return {
+  const stops = read("scale").split(/[\s,]+/).map(rgb);
+  known = {
     ink: read("ink"), soft: read("soft"), line: read("line"), card: read("card"),
     colours: Array.from({ length: 8 }, (_, i) => rgb(read(`c${i}`))),
     other: rgb(read("other")),
-    scale: read("scale").split(/[\s,]+/).map(rgb),
+    scale: Array.from({ length: 256 }, (_, i) => between(stops, i / 255)),
   };
+  return known;
+}
+
+function between(stops, share) {
+  const place = share * (stops.length - 1);
+  const low = Math.min(stops.length - 2, Math.floor(place));
+  return stops[low].map((value, j) => value + (place - low) * (stops[low + 1][j] - value));
 }

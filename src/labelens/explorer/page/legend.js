@@ -63,8 +63,20 @@ export class Colours {
     return this.classes ? this.column.names[value] : short(value);
   }
 
-  // Colour and alpha (4 n bytes), shape (n bytes) and size for what is shown.
+  // The same as long as only points move.
   looks(app, shuffled) {
+    const key = `${app.part} ${shuffled}`;
+    if (this.lastKey !== key) {
+      this.lastKey = key;
+      this.last = this.made(app, shuffled);
+    }
+    return this.last;
+  }
+
+  forget() { this.lastKey = ""; }
+
+  // Colour and alpha (4 n bytes), shape (n bytes) and size for what is shown.
+  made(app, shuffled) {
     const { n } = app;
     const palette = theme();
     const values = this.values(shuffled);
@@ -78,7 +90,6 @@ export class Colours {
       all: [0, n], train: [0, trained], shuffled: [0, trained], heldout: [trained, n],
     }[part];
     const span = this.column.high - this.column.low;
-    const stops = palette.scale.length - 1;
     for (let i = first; i < end; i++) {
       let rgb;
       let alpha = 0.92 * thick;
@@ -95,10 +106,8 @@ export class Colours {
           else alpha *= 0.12;
         }
       } else {
-        const place = stops * Math.max(0, Math.min(1, (values[i] - this.column.low) / span));
-        const low = Math.min(stops - 1, Math.floor(place));
-        const share = place - low;
-        rgb = palette.scale[low].map((v, j) => v + share * (palette.scale[low + 1][j] - v));
+        const share = (values[i] - this.column.low) / span;
+        rgb = palette.scale[Math.round(255 * Math.max(0, Math.min(1, share)))];
       }
       if (selected) alpha = selected[i] ? Math.max(alpha, 0.95) : alpha * 0.12;
       look[4 * i] = rgb[0];

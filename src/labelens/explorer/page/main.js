@@ -76,6 +76,7 @@ class App {
       const colours = await this.columnOf(j);
       if (Number(find("colour").value) !== j) return;
       this.colours = colours;
+      colours.forget();
       colours.legend(() => this.repaint(), (wanted) => this.selectClass(wanted));
       for (const pane of this.panes) {
         if (pane.picture && pane.picture.frame.length === 1) pane.place();
@@ -135,7 +136,11 @@ class App {
 
   redraw() { this.panes.forEach((pane) => pane.scatter.draw()); }
 
-  repaint() { this.panes.forEach((pane) => pane.paint()); }
+  // After a change of what is shown, or how.
+  repaint() {
+    if (this.colours) this.colours.forget();
+    this.panes.forEach((pane) => pane.paint());
+  }
 
   show(part) {
     const before = this.part;

@@ -134,6 +134,7 @@ export class Scatter {
 
   // (4 n) bytes of colour, (n) bytes of shape.
   paint(look, shape, size) {
+    if (this.look === look) { this.draw(); return; }
     this.look = look;
     this.shape = shape;
     this.size = size;

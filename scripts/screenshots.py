@@ -1,0 +1,116 @@
+"""Pictures of the explorer: for the docs, and to look at after a change of the page.
+
+python scripts/screenshots.py OUT      light, dark, narrow, two views, many classes, numbers
+python scripts/screenshots.py docs/images --only explore
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+from selenium import webdriver
+
+from labelens.explorer.material import bundled, from_arrays
+from labelens.explorer.server import Sessions
+from labelens.explorer.serving import Explorer
+
+FLAGS = [
+    "--headless=new", "--no-sandbox", "--disable-background-networking", "--no-first-run",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+]  # fmt: skip
+COMPARED = """
+explorer.compare();
+explorer.active.change({ method: "ksrp", gamma: 0.3, shrinkage: 0.01, features: 512 });
+explorer.controls.show();
+"""
+SELECTED = "document.querySelectorAll('#legend .plain')[4].click()"
+# Name: scheme, width, height, data set, and what is done one after the other.
+PICTURES = {
+    "explore": ("light", 1400, 860, 0, [COMPARED, SELECTED]),
+    "light": ("light", 1400, 900, 0, []),
+    "dark": ("dark", 1400, 900, 0, [COMPARED, SELECTED]),
+    "narrow": ("light", 390, 844, 0, []),
+    "narrow-dark": ("dark", 390, 844, 0, [COMPARED]),
+    "many": ("light", 1400, 900, 6, ["explorer.active.change({ wheel: true })"]),
+    "numbers": (
+        "dark",
+        1400,
+        900,
+        5,
+        ["explorer.active.change({ method: 'kspca', features: 256 })"],
+    ),
+    "strips": ("light", 1400, 900, 0, ["explorer.active.change({ components: 1 })"]),
+}
+
+
+def many():
+    draw = np.random.default_rng(0)
+    codes = draw.integers(0, 1000, 20_000)
+    X = draw.normal(size=(1000, 60))[codes] * 1.5 + draw.normal(size=(20_000, 60))
+    return from_arrays(X, np.array([f"species {code}" for code in codes]), "many")
+
+
+def main(out: Path, only: list[str]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    explorer = Explorer(Sessions(bundled() | {"A thousand classes": many})).start()
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in FLAGS:
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        for name, (scheme, width, height, data, acts) in PICTURES.items():
+            if only and name not in only:
+                continue
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            size = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            driver.get(explorer.url)
+            still(driver)
+            choose = "const d = document.getElementById('data'); d.value = arguments[0];"
+            driver.execute_script(choose + "d.dispatchEvent(new Event('change'))", str(data))
+            time.sleep(1)
+            still(driver)
+            for act in acts:
+                driver.execute_script(act)
+                time.sleep(0.5)
+                still(driver)
+            page = {}
+            if width < 600:
+                tall = driver.execute_script("return document.documentElement.scrollHeight")
+                clip = dict(x=0, y=0, width=width, height=tall, scale=1)
+                page = {"captureBeyondViewport": True, "clip": clip}
+            taken = driver.execute_cdp_cmd("Page.captureScreenshot", page)
+            (out / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
+            print(out / f"{name}.png")
+    finally:
+        driver.quit()
+        explorer.stop()
+
+
+def still(driver: webdriver.Chrome) -> None:
+    """Until all has been answered and no point glides."""
+    quiet = (
+        "return document.documentElement.dataset.ready === 'yes' && explorer.panes.every((p) => "
+        "p.picture && !p.asking && p.scatter.done >= 1)"
+    )
+    end = time.monotonic() + 120
+    while not driver.execute_script(quiet):
+        if time.monotonic() > end:
+            raise TimeoutError("The page has not come to rest.")
+        time.sleep(0.05)
+    time.sleep(0.6)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", action="append", default=[], choices=PICTURES)
+    arguments = parser.parse_args()
+    main(arguments.out, arguments.only)
