@@ -4,9 +4,13 @@ import http.client
 import io
 import json
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -351,6 +355,33 @@ def test_code(iris):
 def test_a_link_without_its_last_stroke(iris):
     status, headers, _ = ask(iris, urlsplit(iris.url).path.rstrip("/"))
     assert (status, headers["location"]) == (307, urlsplit(iris.url).path)
+
+
+def test_the_command(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=y, wide=X[:, 1])
+    frame.to_csv(tmp_path / "iris.csv", index=False)
+    command = [sys.executable, "-m", "labelens", "explore", "iris.csv", "--no-browser"]
+    labels = ["--label", "species", "--label", "wide"]
+    with subprocess.Popen(
+        command + labels, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        url = process.stdout.readline().split()[-1]
+        shown = ask(SimpleNamespace(url=url), "data/0")
+        assert shown[0] == 200
+        assert b"iris.csv" in shown[2]
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors.splitlines() == ["Press Ctrl-C to stop.", "Stopped."]
+    wrong = [*command, "--label", "specis"]
+    refused = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "Did you mean 'species'" in refused.stderr
+    refused = subprocess.run(
+        [*command[:4], "--label", "x"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "name the file first" in refused.stderr
 
 
 def test_the_bundled_data():

@@ -11,6 +11,7 @@ import typer
 
 from .. import tables
 from ..explorer.material import from_file
+from ..explorer.server import Sessions
 from ..explorer.serving import Explorer, bundled_sessions, session_of
 from . import options as o
 from .build import READING, check_labels, label_names
@@ -41,16 +42,7 @@ def explore(
     """  # noqa: D301
     with in_words(stopped="Stopped."):
         if data is not None:
-            with Bar([READING]) as bar:
-                frame = tables.read(data, labels, lambda share: bar.at(READING, share))
-            filling = None if impute is None else impute.value
-            names = label_names(frame, label, labels)
-            material = from_file(frame, data, names, labels, features, drop, filling)
-            for name, values in material.labels.items():
-                check_labels(values, repr(name))
-            for note in material.notes:
-                messages.print(note, markup=False)
-            sessions = session_of(material)
+            sessions = _opened(data, label, labels, features, drop, impute)
         elif label or labels or features or drop or impute:
             raise ValueError("These options choose columns of a file; name the file first.")
         else:
@@ -61,3 +53,24 @@ def explore(
         if browser:
             Timer(0.5, webbrowser.open, [explorer.url]).start()
         explorer.run()
+
+
+def _opened(
+    data: Path,
+    label: list[str] | None,
+    labels: Path | None,
+    features: list[str] | None,
+    drop: list[str] | None,
+    impute: o.Impute | None,
+) -> Sessions:
+    """A file, read, checked and split."""
+    with Bar([READING]) as bar:
+        frame = tables.read(data, labels, lambda share: bar.at(READING, share))
+    filling = None if impute is None else impute.value
+    names = label_names(frame, label, labels)
+    material = from_file(frame, data, names, labels, features, drop, filling)
+    for name, values in material.labels.items():
+        check_labels(values, repr(name))
+    for note in material.notes:
+        messages.print(note, markup=False)
+    return session_of(material)

@@ -114,15 +114,18 @@ class Sessions:
     """Data sets, each read and split when it is first looked at."""
 
     def __init__(self, makers: dict[str, Callable[[], Material]]) -> None:
-        self.titles, self._makers = list(makers), list(makers.values())
+        self.titles = list(makers)
+        self._makers = dict(enumerate(makers.values()))
         self._made: dict[int, Session] = {}
         self._lock = Lock()
 
     def __getitem__(self, number: Any) -> Session:
-        whole(number, "data", 0, len(self._makers) - 1)
+        whole(number, "data", 0, len(self.titles) - 1)
         with self._lock:
             if number not in self._made:
+                # A session has the rows in an order of its own; nobody needs the first copy.
                 self._made[number] = Session(self._makers[number]())
+                del self._makers[number]
             return self._made[number]
 
 
@@ -226,7 +229,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         which, bits = request.path_params, await body_of(request)
         session = await run_in_threadpool(lambda: sessions[which["data"]])
         label = session.labels[whole(which["label"], "label", 0, len(session.labels) - 1)]
-        shuffled = which["labels"] == "shuffled"
+        shuffled = word(which["labels"], "labels", ("own", "shuffled")) == "shuffled"
         return JSONResponse(
             await run_in_threadpool(lambda: describe(session, bits, label, shuffled))
         )

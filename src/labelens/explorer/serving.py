@@ -91,6 +91,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen(128)  # who comes before the server runs waits for it
     except OSError as error:
         listener.close()
         raise OSError(f"Port {port} cannot be used: {error.strerror}. Leave --port out.") from None

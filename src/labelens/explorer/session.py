@@ -36,7 +36,7 @@ from .view import View
 SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
 # Rows that neighbours are looked for among, and rows that look.
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
-KEPT_FITS, KEPT_SPACES = 8, 2
+KEPT_FITS, KEPT_SPACES = 4, 2
 MOST_ON_WHEEL = 5000  # classes
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
 
@@ -113,6 +113,10 @@ class Session:
     def _label(self, name: str, values: NDArray[Any]) -> Label:
         continuous = is_continuous(values)
         classes = None if continuous else read_classes(values)
+        if classes is not None and len(classes.names) < 2:
+            raise ValueError(
+                f"All rows have the same {name}, {classes.names[0]!r}: there is nothing to tell apart."
+            )
         return Label(name, values, continuous, values[self._shuffle], classes)
 
     @property
@@ -198,13 +202,16 @@ class Session:
                     batch = replace(batch, spread=self._spread)
                 recipe = draw_recipe(estimator, batch)
                 space = self._space(view, recipe)
-                # Features of numbers are drawn; those of classes are the classes.
-                draws = (view.seed, view.components, view.method) if label.continuous else ()
-                moments = space.moments(recipe, batch, (view.label, mixed, *draws))
+                moments = space.moments(recipe, batch, self._labels_key(view, mixed))
                 jobs.append((estimator, recipe, moments))
             with ThreadPoolExecutor(2) as pool:
                 own, control = pool.map(lambda job: space.solved(*job), jobs)
         return own, control, space
+
+    def _labels_key(self, view: View, mixed: bool) -> Hashable:
+        """Features of numbers are drawn; those of classes are the classes."""
+        drawn = (view.seed, view.components, view.method)
+        return (view.label, mixed, *(drawn if self.labels[view.label].continuous else ()))
 
     def estimator(self, view: View) -> Any:
         """Unfitted."""
@@ -342,7 +349,7 @@ class Session:
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
             space = self._space(view, recipe)
-        space.moments(recipe, batch, ("warm",))
+        space.moments(recipe, batch, self._labels_key(view, False))
 
 
 def _unnamed(model: Any) -> Any:

@@ -29,6 +29,8 @@ from ..solution import solve, too_many_components
 
 LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
 
+MOST_LABELS = 16  # whose sums are kept
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -94,6 +96,9 @@ class Space:
                             "this kernel width or scaling."
                         )
                     self._parts[key] = moments
+                    crosses = [known for known in list(self._parts) if isinstance(known, tuple)]
+                    for old in crosses[:-MOST_LABELS]:
+                        self._parts.pop(old, None)
                 return self._parts[key]
 
         whole = part(("cross", labels), bare, lambda: recipe.encode(batch))

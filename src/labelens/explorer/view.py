@@ -22,7 +22,7 @@ METHODS: dict[str, Any] = {
 }
 KERNELS = ("rbf", "laplacian", "matern", "polynomial", "linear")
 SCALES = ("none", "minmax", "standard")
-MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 8192, 2**32 - 1
+MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 4096, 2**32 - 1
 
 
 class RefusedError(ValueError):

@@ -40,7 +40,7 @@ class App {
     this.columns.clear();
     find("about").children[0].textContent = find("data-label").hidden ? overview.name : "";
     find("about").children[1].textContent = `${count(overview.rows)} rows × ${count(overview.features)} columns, `
-      + `${count(overview.rows - overview.trained)} rows held out`;
+      + `${count(overview.rows - overview.trained)} held out`;
     document.title = `${overview.name} · labelens explore`;
     find("notes").textContent = overview.notes.join(" ");
     find("colour").replaceChildren(...overview.columns.map((name, j) => new Option(name, j)));

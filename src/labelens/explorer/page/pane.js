@@ -56,12 +56,16 @@ export class Pane {
   // At most one wish is with the server and one waits, always the newest.
   refit() {
     this.wish = ++turns;
-    this.root.classList.add("busy");
     if (!this.asking) this.askOn();
   }
 
   async askOn() {
     this.asking = true;
+    this.root.classList.add("busy");
+    const began = performance.now();
+    const waiting = setInterval(() => {
+      this.took.textContent = `fitting, ${Math.round((performance.now() - began) / 1000)} s`;
+    }, 1000);
     try {
       while (this.wish) {
         const turn = this.wish;
@@ -69,6 +73,7 @@ export class Pane {
         await this.ask(turn);
       }
     } finally {
+      clearInterval(waiting);
       this.asking = false;
       this.root.classList.remove("busy");
     }
@@ -112,13 +117,13 @@ export class Pane {
     this.majority.textContent = score(scores.majority);
     this.majority.closest("div").hidden = scores.majority === null;
     this.metric.textContent = scores.majority === null ? "R²" : "accuracy";
-    this.metric.title = scores.metric;
     const [fill, tick] = this.meter.children;
     fill.style.width = `${100 * Math.max(0, Math.min(1, scores.heldout))}%`;
     tick.style.left = `${100 * Math.max(0, Math.min(1, scores.shuffled))}%`;
     this.took.textContent = `${Math.round(elapsed)} ms`;
     this.took.title = `${Math.round(1000 * picture.seconds)} ms of it on the server`;
-    const asked = `${scores.metric} of ${count(this.app.overview.asked)} held-out rows.`;
+    const kind = scores.majority === null ? "5-NN R²" : "1-NN accuracy";
+    const asked = `${kind} over ${count(this.app.overview.asked)} held-out rows.`;
     this.verdict.textContent = [picture.verdict, ...picture.notes, asked].join(" ");
     this.offerAxes(view.wheel ? 2 : view.components);
     this.place();
@@ -262,7 +267,7 @@ export class Pane {
         if (j) { pen.moveTo(0, y); pen.lineTo(5, y); } else { pen.moveTo(x, h); pen.lineTo(x, h - 5); }
         pen.stroke();
         if (j && y > 26 && y < h - 26) write(short(tick), 9, y + 4, "left");
-        if (!j && x > 60 && x < w - 104) write(short(tick), x, h - 10, "center");
+        if (!j && x > 22 && x < w - 104) write(short(tick), x, h - 10, "center");
       }
     });
     write(title(0), w - 10, h - 10, "right");
