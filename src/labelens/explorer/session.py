@@ -114,9 +114,8 @@ class Session:
         continuous = is_continuous(values)
         classes = None if continuous else read_classes(values)
         if classes is not None and len(classes.names) < 2:
-            raise ValueError(
-                f"All rows have the same {name}, {classes.names[0]!r}: there is nothing to tell apart."
-            )
+            same = f"All rows have the same {name}, {classes.names[0]!r}"
+            raise ValueError(f"{same}: there is nothing to tell apart.")
         return Label(name, values, continuous, values[self._shuffle], classes)
 
     @property
