@@ -1,7 +1,9 @@
 """The explorer in a real browser: every control and button, hostile names, a server that goes."""
 
+import http.server
 import json
 import re
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -601,6 +603,60 @@ def test_every_kind_of_data(page, kinds):
             assert "a sample of 200,000 is drawn" in page.text("notes")
             assert page.run("return explorer.n") == 200_000
     assert page.errors() == []
+
+
+def test_a_browser_without_webgl(page, digits):
+    code = (
+        "const get = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
+        "  return kind.startsWith('webgl') ? null : get.call(this, kind, ...more); };"
+    )
+    command = "Page.addScriptToEvaluateOnNewDocument"
+    added = page.driver.execute_cdp_cmd(command, {"source": code})
+    try:
+        page.look(digits.url)
+        assert page.run("return explorer.panes[0].scatter.gl === null")
+        before = page.drawn()
+        assert before > 5000
+        page.key("h")
+        assert page.drawn() < before
+        assert page.errors() == []
+    finally:
+        page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
+class Notebook(http.server.BaseHTTPRequestHandler):
+    """A page of another server on this machine, with the explorer in a cell."""
+
+    cell = ""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(f"<!DOCTYPE html><title>cell</title>{self.cell}".encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_cell_of_a_notebook(page):
+    explorer = labelens.explore(*load_digits(return_X_y=True))
+    Notebook.cell = explorer._repr_html_()
+    with http.server.HTTPServer(("127.0.0.1", 0), Notebook) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            page.driver.get(f"http://localhost:{other.server_port}/")
+            page.driver.switch_to.frame(0)
+            page.wait("document.documentElement.dataset.ready === 'yes'", 60)
+            page.choose("method", "pca")
+            assert page.drawn() > 1000
+        finally:
+            page.driver.switch_to.default_content()
+            other.shutdown()
+            thread.join()
+            explorer.stop()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

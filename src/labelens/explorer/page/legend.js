@@ -212,14 +212,14 @@ export function showGroup(group, clear) {
   } else {
     const { group: own, overall } = group.quartiles;
     const heads = ["least", "25 %", "median", "75 %", "most"];
-    parts.push(table(["", "Group", "All"], heads.map((name, j) => [name, short(own[j]), short(overall[j])])));
+    parts.push(table(["", "Group", "All"], heads.map((name, j) => [name, brief(own[j]), brief(overall[j])])));
   }
   parts.push(make("h3", {}, "Columns that set it apart"));
   if (group.features.length) {
     const most = Math.max(...group.features.map((one) => Math.abs(one.effect)));
     parts.push(table(["Column", "", "Group", "Others"], group.features.map((one) => [
       one.name, [Math.abs(one.effect) / most, one.effect < 0 ? "minus" : "plus"],
-      short(one.group), short(one.others)])));
+      brief(one.group), brief(one.others)])));
     parts.push(make("p", { class: "hint" },
       "Bars are differences of means over the standard deviation of all rows; the longest is "
       + `${score(most)}.`));
@@ -229,7 +229,8 @@ export function showGroup(group, clear) {
   root.replaceChildren(...parts);
 }
 
-const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+const brief = (value) => String(Number(value.toPrecision(3)));
+const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u202f%`;
 
 // Cells are text, or [share, class] for a bar.
 function table(heads, rows) {
