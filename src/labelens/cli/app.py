@@ -7,8 +7,8 @@ import typer
 from .. import __version__
 from .demo import demo
 from .embed import embed
-from .export import export
 from .explore import explore
+from .export import export
 from .fit import fit
 from .info import info
 from .merge import merge
