@@ -68,7 +68,8 @@ def _draw(work: Any, parts: Parts, first: Chunk) -> None:
     view = None
     if needs.spread or needs.sample:
         row_bytes = max(1, first.X.shape[1] * _itemsize(first.X))
-        step = Look(work, needs, sample_rows(work, row_bytes), _before(parts.lengths()))
+        starts = _before(parts.lengths()) if needs.sample else None  # counting may take a pass
+        step = Look(work, needs, sample_rows(work, row_bytes), starts)
         view = parts.reduce(step, View.merge)
         if view.sample is not None:
             first = view.sample.rows()
@@ -113,10 +114,11 @@ class Look:
     estimator: Any
     needs: Needs
     sample_rows: int
-    starts: Sequence[int]  # the number of the first row of every part
+    starts: Sequence[int] | None  # as below
 
     def __call__(self, part: Part) -> View | None:
-        nothing = View.of(self.needs, self.sample_rows, self.starts[part.number])
+        start = 0 if self.starts is None else self.starts[part.number]
+        nothing = View.of(self.needs, self.sample_rows, start)
         view = part.fold(lambda view, chunk: view.add(self.estimator, self.needs, chunk), nothing)
         return None if view is nothing else view
 
