@@ -36,8 +36,11 @@ duplicate keys, gaps and sizes before it allocates, and the writer must be atomi
         arrays              name -> dtype, shape, order in memory
         arrays_sha256       of all their bytes
         unfinished          only in the state of a fit that is under way, which `load` refuses
+
+A method that is not fitted has format, labelens, method and arrays, and its parameters are called
+unfitted (`save_method`).
 """
 
-from .model import info, load, load_state, save, save_state
+from .model import info, load, load_method, load_state, save, save_method, save_state
 
-__all__ = ["info", "load", "load_state", "save", "save_state"]
+__all__ = ["info", "load", "load_method", "load_state", "save", "save_method", "save_state"]

@@ -154,6 +154,28 @@ def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
         raise _refusal(path, "continued from", error) from None
 
 
+def save_method(estimator: Any, path: Path) -> None:
+    """A method and its parameters, fitted or not: for `load_method`, not for `load`."""
+    arrays: dict[str, NDArray[Any]] = {}
+    header = _signed(estimator) | {"unfitted": put_parameters(estimator, arrays)}
+    container.write(path, header, arrays)
+
+
+def load_method(path: Path) -> Any:
+    """What `save_method` has written, not fitted."""
+    try:
+        header, stored = container.read(path)
+        signed = dict(format=INTEGER, labelens=TEXT, method=TEXT)
+        lists = dict(arrays=OBJECT, arrays_sha256=TEXT)
+        facts = fields(header, "its header", unfitted=OBJECT, **signed, **lists)
+        method, arrays = _method(facts), Arrays(stored)
+        estimator: Any = method(**take_parameters(facts["unfitted"], method, arrays))
+        arrays.done()
+        return estimator
+    except ValueError as error:
+        raise _refusal(os.fspath(path), "loaded", error) from None
+
+
 def info(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file holds, in JSON's types; what `load` refuses is refused here too.
 
@@ -207,13 +229,7 @@ def _refusal(path: Any, verb: str, error: ValueError) -> ValueError:
 
 
 def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    from .. import __version__  # ours is imported before it is set
-
-    name = type(estimator).__name__
-    if METHODS.get(name) is not type(estimator):
-        raise TypeError(
-            f"labelens.save takes one of {', '.join(METHODS)}, got {type(estimator)!r}."
-        )
+    signed = _signed(estimator)
     check_is_fitted(estimator, "moments_")
     arrays: dict[str, NDArray[Any]] = {}
     recipe, known = estimator._recipe, estimator.moments_
@@ -228,10 +244,7 @@ def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, ND
         put_texts("feature_names", map(str, feature_names), arrays)
     psi, kernel, noise = recipe.psi, recipe.kernel, recipe.noise
     put_scaling("scaling", recipe.scaling, arrays)
-    header = {
-        "format": container.FORMAT,
-        "labelens": __version__,
-        "method": name,
+    header = signed | {
         "parameters": parameters,
         "n_features_in": int(estimator.n_features_in_),
         "feature_names": feature_names is not None,
@@ -252,6 +265,18 @@ def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, ND
         put_rows("rows", known.rows, arrays)
     header["training_rows"] = _training_rows(arrays)
     return header, arrays
+
+
+def _signed(estimator: Any) -> dict[str, Any]:
+    """What every file of ours begins with."""
+    from .. import __version__  # ours is imported before it is set
+
+    name = type(estimator).__name__
+    if METHODS.get(name) is not type(estimator):
+        raise TypeError(
+            f"labelens.save takes one of {', '.join(METHODS)}, got {type(estimator)!r}."
+        )
+    return {"format": container.FORMAT, "labelens": __version__, "method": name}
 
 
 def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
@@ -293,13 +318,18 @@ def _checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[st
         arrays=OBJECT,
         arrays_sha256=TEXT,
     )
-    if facts["method"] not in METHODS:
-        raise ValueError(f"there is no method {facts['method'][:60]!r}")
+    _method(facts)
     for name, low in (("n_features_in", 1), ("n_samples", 1), ("block", 1), ("training_rows", 0)):
         within(facts[name], low, 2**48, name)
     if facts["training_rows"] != _training_rows(arrays):
         raise ValueError("it does not say how many training rows it holds")
     return facts
+
+
+def _method(facts: dict[str, Any]) -> type[Projection]:
+    if facts["method"] not in METHODS:
+        raise ValueError(f"there is no method {facts['method'][:60]!r}")
+    return METHODS[facts["method"]]
 
 
 def _built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
