@@ -25,7 +25,7 @@ test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
 
 # Everything that CI runs: the same tests, none of them skipped for want of an engine.
-test-all: $(VENV)/.ready-test,dask
+test-all: $(VENV)/.ready-test,dask,spark
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/.ready-bench

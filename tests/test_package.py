@@ -51,7 +51,7 @@ def test_rooms_and_names_are_loaded_by_their_first_use():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("library", ["numba", "polars", "matplotlib", "torch", "dask"])
+@pytest.mark.parametrize("library", ["numba", "polars", "matplotlib", "torch", "dask", "pyspark"])
 def test_import_does_not_import(library):
     code = f"import sys; from labelens import *; assert {library!r} not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

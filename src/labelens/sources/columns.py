@@ -49,10 +49,10 @@ class ColumnFiles(Source):
         there = first.schema.names
         if features is None:
             features = [n for n in there if n not in self.labels and not INDEX.fullmatch(n)]
-        features = list(dict.fromkeys(_list_of(name, there) for name in features))
+        features = list(dict.fromkeys(list_of(name, there) for name in features))
         for name in (*self.labels, *features):
             if name not in there:
-                raise ValueError(f"{first.path} has no column {name!r}; it has {_some(there)}.")
+                raise ValueError(f"{first.path} has no column {name!r}; it has {some(there)}.")
         if hasattr(first, "real"):
             for file in self._files:
                 file.real([name for name in features if name in file.schema.names])
@@ -172,12 +172,12 @@ def in_words(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def _list_of(name: str, there: Sequence[str]) -> str:
+def list_of(name: str, there: Sequence[str]) -> str:
     """The column that holds this one, if it is an item of its lists."""
     column, item, _ = name.rpartition("[")
     return column if item and name not in there and column in there else name
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
     more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
     return ", ".join(map(repr, names[:8])) + more

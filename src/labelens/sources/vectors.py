@@ -25,7 +25,8 @@ def dense_rows(column: Any, width: int, called: str) -> NDArray[np.float64]:
 def sparse_rows(column: Any, width: int, called: str) -> Any:
     """The same as a CSR matrix, zeros left out."""
     values, places, ends = _entries(column, width, called)
-    rows = sparse.csr_matrix((values, places, ends), shape=(len(column), width))
+    # A copy, since the values belong to Arrow.
+    rows = sparse.csr_matrix((values, places, ends), shape=(len(column), width), copy=True)
     rows.eliminate_zeros()
     return rows
 

@@ -1,0 +1,30 @@
+"""DataFrames of Spark: `fit` and `transform` where the rows are, and a pair for `pyspark.ml`.
+
+frames.py       a DataFrame as parts: one partition, one task, one partial result
+schema.py       which columns are taken, and of what kind
+partials.py     partial results as bytes, and back without trust
+transforming.py an embedding as a column
+pipeline.py     LabelensEstimator and LabelensModel; the only file that needs pyspark to be imported
+
+All runs by `mapInArrow`, on Spark Connect too; the Python workers need labelens installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .frames import fit
+from .transforming import transform
+
+__all__ = ["LabelensEstimator", "LabelensModel", "fit", "transform"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("LabelensEstimator", "LabelensModel"):
+        from .._optional import require
+
+        require("pyspark", extra="spark")
+        from . import pipeline
+
+        return getattr(pipeline, name)
+    raise AttributeError(f"labelens.spark has no {name!r}.")

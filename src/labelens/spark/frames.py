@@ -1,0 +1,180 @@
+"""A DataFrame as parts: a partition is a part, a task is a step, a row comes back from each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from math import lcm
+from typing import Any, TypeVar
+
+from .._optional import require
+from ..engines.fitting import fit_parts
+from ..engines.parts import (
+    Merge,
+    Part,
+    Parts,
+    Refused,
+    Step,
+    attempt,
+    merge_in_tree,
+    unless_refused,
+)
+from ..moments import BLOCK_ROWS
+from ..recipe import block_rows
+from ..sources.rows import Columns
+from .partials import dumped, loaded
+from .schema import Wanted, numbered
+
+CALLED = "the DataFrame"
+# Bytes of the rows that a task has in hand at a time.
+CHUNK_BYTES = 16 << 20
+ANSWER = "part int, rows long, partial binary"
+
+Estimator = TypeVar("Estimator")
+
+
+def fit(estimator: Estimator, df: Any, features: Any = None, label: Any = None) -> Estimator:
+    """Fit an estimator on a DataFrame of Spark, where its rows are.
+
+    The model is that of one machine: the bits of `estimator.fit` for one partition; for several
+    those of one machine that goes through the same partitions, and to 1e-12 those of
+    `estimator.fit` on all rows. Tasks that fail are run again by Spark and change nothing.
+
+    Every pass reads the DataFrame anew, so its partitions must hold the same rows each time:
+    `persist` it, or write it to files, where they come from a shuffle or from random numbers. A
+    partition whose number of rows has changed is refused.
+
+    Parameters
+    ----------
+    estimator : one of the four methods; it is fitted, or, if anything goes wrong, left as it was
+    df : pyspark.sql.DataFrame, of a classic session or of Spark Connect
+    features : str or list of str, default=None
+        Columns of numbers, of arrays of numbers, or of vectors (`pyspark.ml.linalg`), all as long
+        as those in the first row; None: all columns but the labels. Vectors stay sparse if there is
+        one column of them, the first is sparse, and it has more than 4096 entries.
+    label : str or list of str, default=None
+        The column of labels, or several. None: no labels.
+
+    Returns
+    -------
+    estimator
+    """
+    require("pyspark", extra="spark")
+    wanted = Wanted.of(df, features, label)
+    fit_parts(estimator, FrameParts(df, wanted, getattr(estimator, "batch_size", None)))
+    return estimator
+
+
+class FrameParts(Parts):
+    called = CALLED
+
+    def __init__(self, frame: Any, wanted: Wanted, batch_size: int | None) -> None:
+        # One plan for all passes: with other columns Spark might cut partitions elsewhere.
+        self._frame = wanted.selected(frame)
+        self._wanted, self._batch_size = wanted, batch_size
+        self.labelled = bool(wanted.labels)
+        self._known_lengths: tuple[int, ...] | None = None
+
+    @cached_property
+    def columns(self) -> Columns:
+        found = self._wanted.measured(self._frame)
+        if found is None:
+            raise ValueError(f"There are no rows in {self.called}.")
+        return found
+
+    @property
+    def names(self) -> list[str]:  # type: ignore[override]
+        return self.columns.names
+
+    def each(self, step: Step) -> Iterator[Any]:
+        # One job a part. (On Connect one for all, which is cancelled when no more are asked for;
+        # take() would be worse: there it cuts every part short, and a worker cut short is killed.)
+        with workers_in_words():
+            for answer in self._answers(step, True, None).toLocalIterator():
+                yield unless_refused(loaded(answer.partial))
+
+    def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
+        before = self._known_lengths
+        with workers_in_words():
+            answers = self._answers(step, features, before).collect()
+        answers.sort(key=lambda answer: answer.part)
+        total = unless_refused(merge_in_tree((loaded(a.partial) for a in answers), merge))
+        if before is not None and len(before) != len(answers):
+            raise ValueError(changed(f"there were {len(before)}, and now {len(answers)}"))
+        self._known_lengths = tuple(answer.rows for answer in answers)
+        return total
+
+    def lengths(self) -> Sequence[int]:
+        return super().lengths() if self._known_lengths is None else self._known_lengths
+
+    def _answers(self, step: Step, features: bool, lengths: tuple[int, ...] | None) -> Any:
+        head = self.columns.head
+        unit = lcm(BLOCK_ROWS, block_rows(head, self._batch_size))
+        row_bytes = max(1, head.shape[1] * head.dtype.itemsize)
+        rows = max(1, CHUNK_BYTES // row_bytes // unit) * unit
+        task = Task(step, self.columns, rows, features, lengths)
+        return numbered(self._frame).mapInArrow(task, ANSWER)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a Python worker of Spark does with the record batches of a partition."""
+
+    step: Step
+    columns: Columns
+    rows: int  # in a chunk
+    features: bool
+    lengths: tuple[int, ...] | None  # of all partitions, in an earlier pass
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        number = require("pyspark", extra="spark").TaskContext.get().partitionId()
+        called, seen = f"part {number} of {CALLED}", 0
+
+        def counted() -> Iterator[tuple[Any, str]]:
+            nonlocal seen
+            for batch in batches:
+                seen += batch.num_rows
+                yield batch, called
+
+        chunks = self.columns.chunks(counted(), self.rows, self.features)
+        partial: Any = None
+        if self.lengths is None or number < len(self.lengths):
+            partial = attempt(self.step, Part(number, called, self.columns.names, chunks))
+        if self.lengths is not None and not isinstance(partial, Refused):
+            before = self.lengths[number : number + 1]
+            if before != (seen,):
+                what = f"number {number} had {sum(before)} rows, and now {seen}"
+                partial = Refused(ValueError, changed(what))
+        pa = require("pyarrow", extra="spark")
+        answer = {
+            "part": pa.array([number], pa.int32()),
+            "rows": pa.array([seen], pa.int64()),
+            "partial": pa.array([dumped(partial)], pa.binary()),
+        }
+        yield pa.RecordBatch.from_pydict(answer)
+
+
+def changed(what: str) -> str:
+    return (
+        f"The partitions of the DataFrame are not the same in every pass ({what}): persist() it, "
+        "or write it to files and read these."
+    )
+
+
+@contextmanager
+def workers_in_words() -> Iterator[None]:
+    """What keeps Python workers from starting is said in a sentence, not in a wall of Java."""
+    try:
+        yield
+    except require("pyspark.errors", extra="spark").PythonException as error:
+        missing = re.search(r"No module named '([^']+)'", str(error))
+        if missing is None:
+            raise
+        raise ModuleNotFoundError(
+            f"The Python workers of Spark cannot import {missing[1]}: install labelens[spark] in "
+            "the environment that PYSPARK_PYTHON names on every node, or send one by addArtifacts.",
+            name=missing[1],
+        ) from None

@@ -1,0 +1,52 @@
+"""Partial results as bytes. They are read here without trust in the machine that they come from:
+the reader knows our statistics and NumPy's arrays, and no name beside them.
+"""
+
+from __future__ import annotations
+
+import pickle
+from datetime import date, datetime
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..engines.first_pass import Sample, View
+from ..engines.parts import Refused
+from ..moments import ClassSums, CrossMoment, Moments, Scatter, Spread
+from ..sources import Chunk
+
+# What NumPy makes arrays and scalars with: it puts the names of these functions into pickles.
+MAKERS = [
+    np.ones(1).__reduce_ex__(5)[0],
+    np.array([None]).__reduce__()[0],
+    np.float64().__reduce__()[0],
+]
+KNOWN = {
+    (known.__module__, known.__qualname__): known
+    for known in (
+        *(Moments, ClassSums, CrossMoment, Scatter, Spread, View, Sample, Chunk),
+        *(Refused, ValueError, TypeError, OSError, FileNotFoundError),
+        *(np.ndarray, np.dtype, *MAKERS, sparse.csr_matrix, sparse.csr_array, date, datetime),
+    )
+}
+
+
+def dumped(partial: Any) -> bytes:
+    return pickle.dumps(partial, protocol=5)
+
+
+def loaded(stored: bytes) -> Any:
+    return _Reader(BytesIO(stored)).load()
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return KNOWN[module, name]
+        except KeyError:
+            raise ValueError(
+                f"A partial result from a worker of Spark names {module}.{name}, which is none of "
+                "the things that partial results are made of; it is not read."
+            ) from None

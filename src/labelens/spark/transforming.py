@@ -1,0 +1,108 @@
+"""An embedding as a column of a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._optional import require
+from .._threads import working
+from .._validation import check_is_fitted
+from ..moments import Sealed
+from ..sources.rows import Columns
+from .frames import CALLED
+from .schema import Wanted, numbered, quoted
+
+
+def transform(
+    model: Any, df: Any, output: str = "embedding", *, features: Any = None, vector: bool = False
+) -> Any:
+    """Add the embedding of every row as a column.
+
+    Nothing is computed before the result is asked for. (Where features are arrays or vectors, the
+    first row is, to see how long they are.)
+
+    Parameters
+    ----------
+    model : one of the four methods, fitted
+    df : pyspark.sql.DataFrame, of a classic session or of Spark Connect
+    output : str, default="embedding"
+        The new column.
+    features : str or list of str, default=None
+        Columns, as in `fit`; None: those that the model was fitted on, by their names.
+    vector : bool, default=False
+        Whether the column holds vectors (`pyspark.ml.linalg`), which stages of pipelines read;
+        otherwise arrays, of floats if all features are, else of doubles.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        All columns of `df`, and then the new one.
+    """
+    types = require("pyspark.sql.types", extra="spark")
+    check_is_fitted(model, "moments_")
+    if output in df.columns:
+        raise ValueError(f"The DataFrame has a column {output!r} already; name another as output.")
+    if features is None:
+        features = getattr(model, "feature_names_in_", None)
+        if features is None:
+            raise ValueError(
+                "The model does not know the names of the columns it was fitted on; name them as "
+                "features."
+            )
+    columns = Wanted.of(df, features).measured(df)
+    if columns is None:  # nobody knows how long lists are that are not there
+        columns = Columns((), ())
+    elif columns.head.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"These features are {columns.head.shape[1]} columns, and the model was fitted on "
+            f"{model.n_features_in_}."
+        )
+    single = columns.features and columns.head.dtype == np.float32
+    kind = types.FloatType() if single and not vector else types.DoubleType()
+    added = types.StructField(output, types.ArrayType(kind, containsNull=False), nullable=False)
+    schema = types.StructType([*df.schema.fields, added])
+    names = [*df.columns, output]
+    embedded = numbered(df).mapInArrow(Embed(sealed(model), columns, names, vector), schema)
+    if not vector:
+        return embedded
+    as_vector = require("pyspark.ml.functions", extra="spark").array_to_vector
+    return embedded.withColumn(output, as_vector(quoted(output)))
+
+
+@dataclass(frozen=True)
+class Embed:
+    """What a Python worker of Spark does with the record batches of a partition."""
+
+    model: Any
+    columns: Columns
+    names: list[str]  # of all columns, the new one last
+    doubles: bool
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        pa = require("pyarrow", extra="spark")
+        taken = [self.names.index(name) for name in self.columns.wanted()]
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            X = self.columns.matrix(batch.select(taken), CALLED)
+            with working():
+                Z = self.model._embedded(None, X)
+            Z = Z.astype(np.float64, copy=False) if self.doubles else Z
+            ends = pa.array(np.arange(0, Z.size + 1, Z.shape[1], dtype=np.int32))
+            column = pa.ListArray.from_arrays(ends, pa.array(Z.reshape(-1)))
+            yield pa.RecordBatch.from_arrays([*batch.columns, column], self.names)
+
+
+def sealed(model: Any) -> Any:
+    """What a worker needs of the model, without the moments."""
+    model._solve()
+    kept = copy(model)
+    known = model.moments_
+    rows = known.rows if model._recipe.phi is None else None
+    kept.moments_ = Sealed(known.n_samples, known.classes, rows)
+    return kept
