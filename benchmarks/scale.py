@@ -107,6 +107,19 @@ def killed_fits(folder: Path, kills: int) -> None:
     )
 
 
+def killed_on_spark(kills: int) -> None:
+    script = Path(__file__).parent.parent / "tests" / "engines" / "kill_spark.py"
+    for what, master in (("executor", "local-cluster[2,1,1024]"), ("Python worker", "local[2,4]")):
+        command = [sys.executable, str(script), master, str(kills)]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        same = sum("same bits" in line and "0 task(s)" not in line for line in said.splitlines())
+        print(
+            f"| kill -9 of a Spark {what}, {master} "
+            f"| {same} of {kills} fits end with the same bits |",
+            flush=True,
+        )
+
+
 def cost_model(rates: dict[str, float], task: float | None) -> None:
     """Bytes and seconds of one fit, and of a terabyte."""
     n, parts = int(TERABYTE / 4 / files.COLUMNS), int(TERABYTE / PART_BYTES)
@@ -193,9 +206,7 @@ def main() -> None:
         else:
             print("| Dask | not installed |")
         if find_spec("pyspark"):
-            import on_spark
-
-            on_spark.report(given.kills)
+            killed_on_spark(given.kills)
         else:
             print("| Spark | not installed |")
         cost_model(rates, task)
