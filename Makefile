@@ -5,11 +5,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
+.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
+	@echo "make torture  hostile files, unlucky data, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
 	@echo "            bench-quality compares what embeddings tell of held-out labels,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
@@ -25,8 +26,11 @@ test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
 
 # Everything that CI runs: the same tests, none of them skipped for want of an engine.
-test-all: $(VENV)/.ready-test,dask,spark
+test-all: $(VENV)/.ready-torture,dask,spark
 	$(BIN)/python -m pytest
+
+torture: $(VENV)/.ready-torture
+	PYTHONPATH=tests $(BIN)/python -m torture
 
 bench: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/run.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))

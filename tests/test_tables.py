@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from labelens import tables
+from labelens.sources import open_source
 
 
 @pytest.fixture
@@ -258,3 +259,35 @@ def test_no_formula_reaches_a_spreadsheet(tmp_path, text):
     assert found.iloc[0, 0].startswith("'")
     assert found.iloc[1, 0] == "plain"
     assert found["z1"].tolist() == [-1.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", b"a\rb,c\r1,2\n", "line of column names"),
+        ("a.npz", b"PK\x03\x04" + bytes(60), "cannot be read"),
+        ("a.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f8',\n", "cannot be read"),
+        ("a.csv.gz", b"\x1f\x8b\x08\x00" + bytes(30), "cannot be read"),
+    ],
+)
+def test_broken_bytes_are_a_sentence(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=words):
+        tables.read(tmp_path / name)
+
+
+def test_an_archive_under_the_name_of_an_array(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.ones((3, 2)))
+    (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    np.save(tmp_path / "b.npy", np.ones((3, 2)))
+    (tmp_path / "b.npy").rename(tmp_path / "b.npz")
+    for name, words in (("a.npy", "several arrays; call it .npz"), ("b.npz", "call it .npy")):
+        for read in (tables.read, open_source):
+            with pytest.raises(ValueError, match=words):
+                read(tmp_path / name)
+
+
+def test_integers_too_long_for_a_type(tmp_path):
+    """They stay Python's, which are no text with commas."""
+    (tmp_path / "a.csv").write_text("a;b\n" + "3" * 40 + ";1,5\n" + "4" * 40 + ";2\n")
+    assert tables.read(tmp_path / "a.csv")["b"].tolist() == [1.5, 2.0]

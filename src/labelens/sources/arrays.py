@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..tables.files import BROKEN, load_arrays
 from .base import Chunk, Source, some_rows
 
 
@@ -38,8 +39,10 @@ class InMemory(Source):
 
 def open_npz(path: Path, label: Any) -> InMemory:
     """X, or the only array of two dimensions; the label is the name of another."""
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+    try:
+        arrays = load_arrays(path)
+    except BROKEN as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
     wide = ["X"] if "X" in arrays else [n for n, a in arrays.items() if a.ndim == 2 and n != label]
     if len(wide) != 1:
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())

@@ -53,6 +53,9 @@ class ColumnFiles(Source):
         for name in (*self.labels, *features):
             if name not in there:
                 raise ValueError(f"{first.path} has no column {name!r}; it has {some(there)}.")
+            for file in self._files:
+                if file.schema.names.count(name) > 1:
+                    raise ValueError(f"{file.path} has two columns called {name!r}; rename one.")
         if hasattr(first, "real"):
             for file in self._files:
                 file.real([name for name in features if name in file.schema.names])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._threads import one_ahead
+from ..tables.files import BROKEN, load_array
 from .base import Chunk, Source, dense_head
 
 
@@ -98,8 +99,8 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            there = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
+            there = load_array(path, mmap_mode="r")
+        except BROKEN as error:
             raise ValueError(f"{path} cannot be read: {error}") from None
         self.shape, self.dtype = there.shape, there.dtype
         self.offset = int(getattr(there, "offset", 0))

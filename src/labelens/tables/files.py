@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import lzma
 import re
+import struct
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from csv import QUOTE_NONNUMERIC, reader
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, FileIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 from zipfile import BadZipFile
 
@@ -18,6 +23,13 @@ from numpy.typing import NDArray
 from .._optional import require
 
 Frame = Any  # pandas.DataFrame
+
+# What NumPy, gzip and zip raise for bytes that are not what they should be. (RuntimeError: a zip
+# that wants a password, or is compressed in a way that Python does not know.)
+BROKEN: tuple[type[Exception], ...] = (
+    *(ValueError, OSError, KeyError, EOFError, RuntimeError, OverflowError, TypeError, SyntaxError),
+    *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, TokenError),
+)
 
 
 def read(
@@ -46,7 +58,7 @@ def read(
         raise ValueError(
             f"{path.name} is empty: there is not even a line of column names."
         ) from None
-    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
+    except BROKEN as error:
         # What pandas makes of Ctrl-C while it reads; errors of the file keep their own words.
         if "Calling read(nbytes) on source failed" in str(error):
             raise KeyboardInterrupt from None
@@ -112,7 +124,8 @@ def _text(pandas: Any, stream: Any, separators: str = ",;\t|") -> Frame:
     # Where the comma is free, many countries write it in numbers.
     for name in frame.columns:
         column = frame[name]
-        if pandas.api.types.is_string_dtype(column.dtype) and column.str.contains(",").any():
+        text = pandas.api.types.infer_dtype(column, skipna=True) == "string"
+        if text and column.str.contains(",").any():
             numbers = pandas.to_numeric(column.str.replace(",", "."), errors="coerce")
             if (numbers.isna() == column.isna()).all():
                 frame[name] = numbers
@@ -125,17 +138,19 @@ def separator_of(head: str, separators: str) -> str:
 
 
 def _headings(head: str, separator: str) -> list[str]:
-    return next(reader([head.rstrip("\r")], delimiter=separator), [])
+    try:
+        return next(reader([head.rstrip("\r")], delimiter=separator), [])
+    except csv.Error as error:
+        raise ValueError(f"its line of column names cannot be read ({error}).") from None
 
 
 def _array(pandas: Any, stream: Any) -> Frame:
-    return _columns(pandas, np.load(stream, allow_pickle=False))
+    return _columns(pandas, load_array(stream))
 
 
 def _arrays(pandas: Any, stream: Any) -> Frame:
     """X, or the only two-dimensional array; one-dimensional ones of its length are columns too."""
-    with np.load(stream, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays = load_arrays(stream)
     wide = [name for name, array in arrays.items() if array.ndim == 2]
     if "X" in wide:
         wide = ["X"]
@@ -149,6 +164,26 @@ def _arrays(pandas: Any, stream: Any) -> Frame:
         if array.shape == (len(frame),):
             frame[name] = array
     return frame
+
+
+def load_array(file: Any, **how: Any) -> NDArray[Any]:
+    """The array of an .npy file."""
+    stored = np.load(file, allow_pickle=False, **how)
+    if not isinstance(stored, np.ndarray):
+        raise ValueError("it holds several arrays; call it .npz")
+    return stored
+
+
+def load_arrays(file: Any) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz file, by name."""
+    stored = np.load(file, allow_pickle=False)
+    if not hasattr(stored, "files"):
+        raise ValueError("it is a single array; call it .npy")
+    with stored:
+        arrays = {name: stored[name] for name in stored.files}
+    if strange := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+        raise ValueError(f"{strange[0]!r} in it is no array")
+    return arrays
 
 
 def _columns(pandas: Any, array: NDArray[Any]) -> Frame:

@@ -1,0 +1,27 @@
+"""The short form of `make torture`: the same code, a small part of each."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torture.__main__ import PARTS
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="signals, mounts and /proc of Linux")
+@pytest.mark.parametrize("part", PARTS)
+def test_torture(part, tmp_path):
+    paths = [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "torture", "--short", "--part", part],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert " of " in done.stdout
