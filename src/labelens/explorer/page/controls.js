@@ -3,13 +3,14 @@
 import { find, short } from "./dom.js";
 
 const KERNELISED = new Set(["kspca", "ksrp"]);
-const KERNEL_NAMES = { rbf: "Gaussian", laplacian: "Laplacian", matern: "Matérn", polynomial: "polynomial", linear: "linear" };
+const KERNEL_NAMES = { rbf: "Gaussian", laplacian: "Laplacian", matern: "Matérn" };
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const precise = (value) => Number(value.toPrecision(6));
 // 0 at the left, then 10^-4 to 1 on a logarithmic scale.
 const fromShrinkage = (p) => (p === 0 ? 0 : precise(10 ** (4 * (p - 1) / 99 - 4)));
-const toShrinkage = (s) => (s <= 0 ? 0 : Math.round(clamp(99 * (Math.log10(s) + 4) / 4 + 1, 1, 100)));
+const toShrinkage = (s) => (
+  s <= 0 ? 0 : Math.round(clamp(99 * (Math.log10(s) + 4) / 4 + 1, 1, 100)));
 
 export class Controls {
   constructor(app) {
@@ -64,7 +65,8 @@ export class Controls {
     find("label").replaceChildren(...overview.labels.map(({ name, classes }, j) => new Option(
       `${name} (${classes === null ? "numbers" : `${classes} classes`})`, j)));
     find("label-field").hidden = overview.labels.length < 2;
-    find("kernel").replaceChildren(...overview.kernels.map((name) => new Option(KERNEL_NAMES[name] || name, name)));
+    find("kernel").replaceChildren(
+      ...overview.kernels.map((name) => new Option(KERNEL_NAMES[name] || name, name)));
     find("components").max = overview.mostComponents;
     find("components-slide").max = Math.min(20, overview.mostComponents);
   }
@@ -74,7 +76,9 @@ export class Controls {
     const { view } = this;
     const put = (id, value) => { if (id !== moving) find(id).value = value; };
     const kernelised = KERNELISED.has(view.method);
-    for (const id of ["label", "method", "kernel", "scale", "seed", "features", "components"]) put(id, view[id]);
+    for (const id of ["label", "method", "kernel", "scale", "seed", "features", "components"]) {
+      put(id, view[id]);
+    }
     put("target", view.target_weight);
     put("target-slide", view.target_weight);
     put("shrinkage", view.shrinkage);
@@ -87,7 +91,9 @@ export class Controls {
     find("wheel").checked = view.wheel;
     find("kernel-fields").hidden = !kernelised;
     const narrow = view.kernel === "linear";
-    for (const id of ["gamma", "gamma-slide", "features", "features-slide"]) find(id).disabled = narrow;
+    for (const id of ["gamma", "gamma-slide", "features", "features-slide"]) {
+      find(id).disabled = narrow;
+    }
     for (const id of ["target", "target-slide"]) find(id).disabled = view.method === "pca";
     for (const id of ["components", "components-slide"]) find(id).disabled = view.wheel;
     for (const [id, text] of [["gamma-slide", `${short(view.gamma * this.scaleGamma())}`],

@@ -27,7 +27,8 @@ export const cut = (text, most) => (text.length > most ? `${text.slice(0, most -
 
 // The colours of the page, read once and again when the scheme changes.
 let known = null;
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { known = null; });
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+dark.addEventListener("change", () => { known = null; });
 export function theme() {
   if (known) return known;
   const style = getComputedStyle(document.documentElement);

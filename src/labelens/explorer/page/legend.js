@@ -140,8 +140,10 @@ export class Colours {
         "aria-label": `Select ${name}` }, "◎");
       pickIt.addEventListener("click", () => select((i, values) => this.groupOf[values[i]] === g));
       return make("li", {},
-        make("label", {}, boxes[g], swatch(other ? 0 : Math.floor(g / 8) % 4, other ? "other" : `c${g % 8}`),
-          make("bdi", { title: name }, name), make("span", { class: "count" }, count(this.sizes[g]))),
+        make("label", {}, boxes[g],
+          swatch(other ? 0 : Math.floor(g / 8) % 4, other ? "other" : `c${g % 8}`),
+          make("bdi", { title: name }, name),
+          make("span", { class: "count" }, count(this.sizes[g]))),
         other ? null : pickIt);
     });
     const all = make("button", { type: "button" }, "All");
@@ -162,11 +164,13 @@ export class Colours {
 
   finder(changed, select) {
     const options = make("datalist", { id: "class-names" });
-    const box = make("input", { type: "text", id: "class", placeholder: `Find one of ${count(this.column.names.length)}`,
-      "aria-label": "Find a class by name", autocomplete: "off" });
+    const box = make("input", { type: "text", id: "class", autocomplete: "off",
+      placeholder: `Find one of ${count(this.column.names.length)}`,
+      "aria-label": "Find a class by name" });
     box.setAttribute("list", "class-names");
     const told = make("p", { class: "hint", role: "status" });
-    const form = make("form", { class: "row", id: "find-class" }, box, make("button", {}, "Find"), options);
+    const form = make("form", { class: "row", id: "find-class" },
+      box, make("button", {}, "Find"), options);
     box.addEventListener("input", () => {
       const typed = box.value.toLowerCase();
       const matches = [];
@@ -179,7 +183,8 @@ export class Colours {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.found = box.value === "" ? -1 : this.column.names.indexOf(box.value);
-      told.textContent = box.value !== "" && this.found < 0 ? `There is no class “${cut(box.value, 40)}”.` : "";
+      const missing = box.value !== "" && this.found < 0;
+      told.textContent = missing ? `There is no class “${cut(box.value, 40)}”.` : "";
       if (this.found >= 0) select((i, values) => values[i] === this.found);
       else changed();
     });
@@ -208,11 +213,14 @@ export function showGroup(group, clear) {
   if (group.classes) {
     parts.push(table(["Class", "", "Group", "All"], group.classes.map((one) => [
       one.name, [one.share, ""], percent(one.share), percent(one.overall)])));
-    if (group.more) parts.push(make("p", { class: "hint" }, `and ${count(group.more)} more classes`));
+    if (group.more) {
+      parts.push(make("p", { class: "hint" }, `and ${count(group.more)} more classes`));
+    }
   } else {
     const { group: own, overall } = group.quartiles;
     const heads = ["least", "25 %", "median", "75 %", "most"];
-    parts.push(table(["", "Group", "All"], heads.map((name, j) => [name, brief(own[j]), brief(overall[j])])));
+    parts.push(table(["", "Group", "All"], heads.map(
+      (name, j) => [name, brief(own[j]), brief(overall[j])])));
   }
   parts.push(make("h3", {}, "Columns that set it apart"));
   if (group.features.length) {

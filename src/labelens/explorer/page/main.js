@@ -39,8 +39,8 @@ class App {
     this.n = this.rowNumbers.length;
     this.columns.clear();
     find("about").children[0].textContent = find("data-label").hidden ? overview.name : "";
-    find("about").children[1].textContent = `${count(overview.rows)} rows × ${count(overview.features)} columns, `
-      + `${count(overview.rows - overview.trained)} held out`;
+    find("about").children[1].textContent = `${count(overview.rows)} rows × `
+      + `${count(overview.features)} columns, ${count(overview.rows - overview.trained)} held out`;
     document.title = `${overview.name} · labelens explore`;
     find("notes").textContent = overview.notes.join(" ");
     find("colour").replaceChildren(...overview.columns.map((name, j) => new Option(name, j)));
@@ -58,7 +58,9 @@ class App {
   }
 
   async columnOf(j) {
-    if (!this.columns.has(j)) this.columns.set(j, new Colours(j, await server.column(this.data, j)));
+    if (!this.columns.has(j)) {
+      this.columns.set(j, new Colours(j, await server.column(this.data, j)));
+    }
     return this.columns.get(j);
   }
 
@@ -148,8 +150,8 @@ class App {
     document.querySelector(`#part input[value="${part}"]`).checked = true;
     if ((before === "shuffled") === (part === "shuffled")) this.repaint();
     else this.panes.forEach((pane) => pane.refit());
-    const words = { all: "All rows.", train: "Training rows.", heldout: "Held-out rows.", shuffled: "Shuffled labels: what chance looks like." };
-    say(words[part]);
+    say({ all: "All rows.", train: "Training rows.", heldout: "Held-out rows.",
+      shuffled: "Shuffled labels: what chance looks like." }[part]);
   }
 
   setDrag(drag) {
@@ -184,7 +186,8 @@ class App {
       const { facts } = await server.row(this.data, i);
       if (this.picked !== i) return;
       find("facts").replaceChildren(...facts.flatMap(([name, text]) => [
-        make("dt", { title: name }, make("bdi", {}, name)), make("dd", {}, make("bdi", {}, text))]));
+        make("dt", { title: name }, make("bdi", {}, name)),
+        make("dd", {}, make("bdi", {}, text))]));
       say(facts.slice(0, 3).map(([name, text]) => `${name} ${text}`).join(", "));
     } catch (problem) {
       this.lost(problem);
@@ -196,7 +199,8 @@ class App {
     const values = this.colours.values(shuffled);
     const trained = this.overview.drawnTrained;
     const marks = new Uint8Array(this.n);
-    const [first, end] = { all: [0, this.n], heldout: [trained, this.n] }[this.part] || [0, trained];
+    const parts = { all: [0, this.n], heldout: [trained, this.n] };
+    const [first, end] = parts[this.part] || [0, trained];
     for (let i = first; i < end; i++) marks[i] = wanted(i, values) ? 1 : 0;
     this.select(marks);
   }
@@ -225,9 +229,11 @@ class App {
   lost(problem) {
     const banner = find("lost");
     if (problem instanceof server.Stranger) {
-      banner.textContent = "The server was started anew, with another link: open the one that it has printed.";
+      banner.textContent = "The server was started anew, with another link: open the one that "
+        + "it has printed.";
     } else if (problem instanceof server.Lost) {
-      banner.textContent = "The server does not answer. The picture stays as it is; trying again …";
+      banner.textContent = "The server does not answer. The picture stays as it is; trying "
+        + "again …";
     } else {
       return false;
     }
@@ -315,7 +321,9 @@ class App {
 
   listen() {
     const on = (id, kind, act) => find(id).addEventListener(kind, act);
-    on("data", "change", () => this.open(Number(find("data").value)).catch((problem) => this.complain(problem)));
+    on("data", "change", () => {
+      this.open(Number(find("data").value)).catch((problem) => this.complain(problem));
+    });
     on("colour", "change", () => this.colourBy(Number(find("colour").value)));
     on("compare", "click", () => this.compare());
     on("python", "click", () => this.showCode());
@@ -341,21 +349,25 @@ class App {
     for (const input of document.querySelectorAll("input[name=pane]")) {
       input.addEventListener("change", () => this.activate(Number(input.value)));
     }
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", () => this.repaint());
     window.addEventListener("resize", () => this.redraw());
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const typing = event.target.closest("input:not([type=radio]):not([type=checkbox]):not([type=range]), select, textarea");
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.querySelector("dialog[open]")) return;
+    const typing = event.target.closest("input[type=number], input[type=text], select");
     if (event.key === "Escape") { this.select(null); this.hover(null, -1); return; }
     if (typing) return;
     const acts = {
-      a: () => this.show("all"), t: () => this.show("train"), h: () => this.show("heldout"), s: () => this.show("shuffled"),
+      a: () => this.show("all"), t: () => this.show("train"),
+      h: () => this.show("heldout"), s: () => this.show("shuffled"),
       c: () => this.compare(), 1: () => this.activate(0), 2: () => this.activate(1),
       p: () => this.setDrag("pan"), l: () => this.setDrag("lasso"),
-      "+": () => this.active.zoomBy(1.4), "=": () => this.active.zoomBy(1.4), "-": () => this.active.zoomBy(1 / 1.4),
+      "+": () => this.active.zoomBy(1.4), "=": () => this.active.zoomBy(1.4),
+      "-": () => this.active.zoomBy(1 / 1.4),
       0: () => this.active.scatter.home(), "?": () => find("keys-dialog").showModal(),
     };
     if (!this.panes.length || !acts[event.key]) return;

@@ -1,13 +1,13 @@
 // One view: its settings, its fit, its picture, and what pointer and keys do to it.
 
-import { count, cut, make, say, score, short, theme } from "./dom.js";
+import { count, make, say, score } from "./dom.js";
+import { MARGIN, decorate } from "./overlay.js";
 import { Near, Scatter } from "./scatter.js";
 import * as server from "./server.js";
 
-const CLIENT = Array.from(crypto.getRandomValues(new Uint32Array(4)), (v) => v.toString(16)).join("");
+const CLIENT = crypto.getRandomValues(new Uint32Array(4)).join("-");
 let turns = 0; // of all panes, also those that are gone: the server knows them by number only
 const TITLES = { pca: "PCA", spca: "SPCA", srp: "SRP", kspca: "KSPCA", ksrp: "KSRP" };
-const MARGIN = 0.93;
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 // A touch of the screen is wider than a pointer.
@@ -34,7 +34,8 @@ export class Pane {
     this.root = make("section", { class: "pane" },
       make("div", { class: "head" }, this.title, this.chosen, this.took),
       make("dl", { class: "scores" },
-        make("div", { class: "main" }, make("dt", {}, "held-out ", this.metric), make("dd", {}, this.heldout)),
+        make("div", { class: "main" },
+          make("dt", {}, "held-out ", this.metric), make("dd", {}, this.heldout)),
         make("div", {}, make("dt", {}, "shuffled labels"), make("dd", {}, this.shuffled)),
         make("div", {}, make("dt", {}, "largest class"), make("dd", {}, this.majority)),
         this.meter),
@@ -42,7 +43,7 @@ export class Pane {
       make("div", { class: "plot" }, this.canvas, this.overlay),
       this.verdict);
     this.root.dataset.pane = number;
-    this.scatter = new Scatter(this.canvas, () => this.decorate());
+    this.scatter = new Scatter(this.canvas, () => decorate(this));
     this.listen();
   }
 
@@ -197,120 +198,6 @@ export class Pane {
       + `${score(picture.scores.heldout)}, shuffled labels ${score(picture.scores.shuffled)}.`);
   }
 
-  // What lies over the points -------------------------------------------------------------------
-
-  decorate() {
-    const { overlay, scatter, app } = this;
-    const ratio = window.devicePixelRatio || 1;
-    const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    if (overlay.width !== Math.round(w * ratio)) overlay.width = Math.round(w * ratio);
-    if (overlay.height !== Math.round(h * ratio)) overlay.height = Math.round(h * ratio);
-    const pen = overlay.getContext("2d");
-    const look = theme();
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, w, h);
-    pen.font = "11.5px system-ui, sans-serif";
-    if (this.picture.anchors) this.drawAnchors(pen, look, w, h);
-    else this.drawAxes(pen, look, w, h);
-    for (const [i, radius, width] of [[app.hovered, 8, 2], [app.picked, 10, 3]]) {
-      if (i < 0 || i >= scatter.n) continue;
-      const [x, y] = scatter.toScreen(scatter.now(i));
-      pen.lineWidth = width + 2;
-      pen.strokeStyle = look.card;
-      pen.beginPath();
-      pen.arc(x, y, radius, 0, 7);
-      pen.stroke();
-      pen.lineWidth = width;
-      pen.strokeStyle = look.ink;
-      pen.stroke();
-    }
-    if (this.path && this.path.length > 1) {
-      pen.beginPath();
-      this.path.forEach(([x, y], j) => (j ? pen.lineTo(x, y) : pen.moveTo(x, y)));
-      pen.closePath();
-      pen.lineWidth = 1.5;
-      pen.strokeStyle = look.ink;
-      pen.setLineDash([5, 4]);
-      pen.stroke();
-      pen.setLineDash([]);
-      pen.globalAlpha = 0.06;
-      pen.fillStyle = look.ink;
-      pen.fill();
-      pen.globalAlpha = 1;
-    }
-  }
-
-  drawAxes(pen, look, w, h) {
-    const single = this.frames.length === 1;
-    const ends = [this.scatter.toPlace([0, h]), this.scatter.toPlace([w, 0])];
-    pen.fillStyle = look.soft;
-    pen.strokeStyle = look.line;
-    pen.lineWidth = 1;
-    // With a rim in the colour of the ground, so that it can be read on points too.
-    const write = (text, x, y, align) => {
-      pen.textAlign = align;
-      pen.lineWidth = 4;
-      pen.lineJoin = "round";
-      pen.strokeStyle = look.card;
-      pen.strokeText(text, x, y);
-      pen.lineWidth = 1;
-      pen.strokeStyle = look.line;
-      pen.fillText(text, x, y);
-    };
-    const title = (j) => `component ${this.picture.axes[j] + 1}`;
-    this.frames.forEach(([middle, half], j) => {
-      const [low, high] = ends.map((place) => middle + place[j] * half);
-      for (const tick of ticks(low, high, j ? h / 90 : w / 100)) {
-        const place = (tick - middle) / half;
-        const [x, y] = this.scatter.toScreen(j ? [0, place] : [place, 0]);
-        pen.beginPath();
-        if (j) { pen.moveTo(0, y); pen.lineTo(5, y); } else { pen.moveTo(x, h); pen.lineTo(x, h - 5); }
-        pen.stroke();
-        if (j && y > 26 && y < h - 26) write(short(tick), 9, y + 4, "left");
-        if (!j && x > 22 && x < w - 104) write(short(tick), x, h - 10, "center");
-      }
-    });
-    write(title(0), w - 10, h - 10, "right");
-    if (!single) write(title(1), 9, 17, "left");
-    else this.strips(write, h);
-  }
-
-  strips(write, h) {
-    const by = this.app.colours;
-    if (!by) return;
-    for (const [name, place] of by.strips()) {
-      const [, y] = this.scatter.toScreen([0, place * MARGIN]);
-      if (y > 8 && y < h - 24) write(cut(name, 18), 9, y + 4, "left");
-    }
-  }
-
-  drawAnchors(pen, look, w, h) {
-    const { anchors, view } = this.picture;
-    const names = this.app.classNames(view.label);
-    const centre = this.scatter.toScreen([0, 0]);
-    const rim = this.scatter.toScreen([MARGIN, 0])[0] - centre[0];
-    pen.strokeStyle = look.line;
-    pen.lineWidth = 1;
-    pen.beginPath();
-    pen.arc(...centre, rim, 0, 7);
-    pen.stroke();
-    if (!names) return;
-    pen.fillStyle = look.ink;
-    const placed = [];
-    anchors.forEach((anchor, c) => {
-      if (!anchor) return;
-      const [x, y] = this.scatter.toScreen([anchor[0] * MARGIN, anchor[1] * MARGIN]);
-      const text = cut(names[c], 16);
-      const width = pen.measureText(text).width;
-      const left = anchor[0] > 0.3 ? x + 7 : anchor[0] < -0.3 ? x - 7 - width : x - width / 2;
-      const at = Math.max(3, Math.min(w - width - 3, left));
-      const base = Math.max(12, Math.min(h - 5, y + 4 + (Math.abs(anchor[0]) < 0.3 ? -Math.sign(anchor[1]) * 12 : 0)));
-      if (placed.some(([a, b, c2]) => Math.abs(b - base) < 13 && a < at + width + 4 && at < a + c2 + 4)) return;
-      placed.push([at, base, width]);
-      pen.fillText(text, at, base);
-    });
-  }
-
   // Pointer and keys ----------------------------------------------------------------------------
 
   at(event) {
@@ -385,7 +272,9 @@ export class Pane {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 40;
-    const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
+    const moves = {
+      ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step],
+    };
     if (moves[event.key]) this.scatter.panBy(...moves[event.key]);
     else if (event.key === "n") this.step(1);
     else if (event.key === "b") this.step(-1);
@@ -428,17 +317,4 @@ export class Pane {
     }
     return marks;
   }
-}
-
-// Round numbers between two ends, about so many.
-function ticks(low, high, about) {
-  const span = Math.max(high - low, 1e-30);
-  const rough = span / Math.max(2, about);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
-  const found = [];
-  for (let t = Math.ceil(low / step) * step; t <= high && found.length < 30; t += step) {
-    found.push(Math.abs(t) < step * 1e-6 ? 0 : t);
-  }
-  return found;
 }

@@ -42,7 +42,8 @@ const posted = (message) => ({
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(message),
 });
 
-export const alive = async () => (await ask("alive", { signal: AbortSignal.timeout(20000) })).json();
+export const alive = async () => (
+  await ask("alive", { signal: AbortSignal.timeout(20000) })).json();
 export const overview = async (data) => unpack(await bytes(await ask(`data/${data}`)));
 export const column = async (data, j) => unpack(await bytes(await ask(`data/${data}/column/${j}`)));
 export const row = async (data, i) => (await ask(`data/${data}/row/${i}`)).json();

@@ -1,0 +1,132 @@
+// What lies over the points: axes, strips of classes, the rim of a wheel, rings, the lasso.
+
+import { cut, short, theme } from "./dom.js";
+
+export const MARGIN = 0.93; // of the picture that the frame of the points takes
+
+export function decorate(pane) {
+  const { overlay, canvas, app } = pane;
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = [canvas.clientWidth, canvas.clientHeight];
+  if (overlay.width !== Math.round(w * ratio)) overlay.width = Math.round(w * ratio);
+  if (overlay.height !== Math.round(h * ratio)) overlay.height = Math.round(h * ratio);
+  const pen = overlay.getContext("2d");
+  const look = theme();
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, w, h);
+  pen.font = "11.5px system-ui, sans-serif";
+  if (pane.picture.anchors) drawAnchors(pane, pen, look, w, h);
+  else drawAxes(pane, pen, look, w, h);
+  drawRing(pane, pen, look, app.hovered, 8, 2);
+  drawRing(pane, pen, look, app.picked, 10, 3);
+  if (pane.path && pane.path.length > 1) drawLasso(pen, look, pane.path);
+}
+
+function drawRing({ scatter }, pen, look, i, radius, width) {
+  if (i < 0 || i >= scatter.n) return;
+  const [x, y] = scatter.toScreen(scatter.now(i));
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 7);
+  for (const [line, colour] of [[width + 2, look.card], [width, look.ink]]) {
+    pen.lineWidth = line;
+    pen.strokeStyle = colour;
+    pen.stroke();
+  }
+}
+
+function drawLasso(pen, look, path) {
+  pen.beginPath();
+  path.forEach(([x, y], j) => (j ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+  pen.closePath();
+  pen.lineWidth = 1.5;
+  pen.strokeStyle = look.ink;
+  pen.setLineDash([5, 4]);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.globalAlpha = 0.06;
+  pen.fillStyle = look.ink;
+  pen.fill();
+  pen.globalAlpha = 1;
+}
+
+// Text with a rim in the colour of the ground, so that it can be read on points too.
+function write(pen, look, text, x, y, align) {
+  pen.textAlign = align;
+  pen.lineWidth = 4;
+  pen.lineJoin = "round";
+  pen.strokeStyle = look.card;
+  pen.strokeText(text, x, y);
+  pen.fillText(text, x, y);
+}
+
+function drawAxes({ scatter, frames, picture, app }, pen, look, w, h) {
+  const ends = [scatter.toPlace([0, h]), scatter.toPlace([w, 0])];
+  pen.fillStyle = look.soft;
+  frames.forEach(([middle, half], j) => {
+    const [low, high] = ends.map((place) => middle + place[j] * half);
+    for (const tick of ticks(low, high, j ? h / 90 : w / 100)) {
+      const place = (tick - middle) / half;
+      const [x, y] = scatter.toScreen(j ? [0, place] : [place, 0]);
+      pen.lineWidth = 1;
+      pen.strokeStyle = look.line;
+      pen.beginPath();
+      pen.moveTo(j ? 0 : x, j ? y : h);
+      pen.lineTo(j ? 5 : x, j ? y : h - 5);
+      pen.stroke();
+      if (j && y > 26 && y < h - 26) write(pen, look, short(tick), 9, y + 4, "left");
+      if (!j && x > 22 && x < w - 104) write(pen, look, short(tick), x, h - 10, "center");
+    }
+  });
+  const title = (j) => `component ${picture.axes[j] + 1}`;
+  write(pen, look, title(0), w - 10, h - 10, "right");
+  if (frames.length > 1) {
+    write(pen, look, title(1), 9, 17, "left");
+  } else if (app.colours) {
+    for (const [name, place] of app.colours.strips()) {
+      const [, y] = scatter.toScreen([0, place * MARGIN]);
+      if (y > 8 && y < h - 24) write(pen, look, cut(name, 18), 9, y + 4, "left");
+    }
+  }
+}
+
+function drawAnchors({ scatter, picture, app }, pen, look, w, h) {
+  const centre = scatter.toScreen([0, 0]);
+  const rim = scatter.toScreen([MARGIN, 0])[0] - centre[0];
+  pen.strokeStyle = look.line;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.arc(...centre, rim, 0, 7);
+  pen.stroke();
+  const names = app.classNames(picture.view.label);
+  if (!names) return;
+  pen.fillStyle = look.ink;
+  const placed = []; // names that would lie on another are left out
+  picture.anchors.forEach((anchor, c) => {
+    if (!anchor) return;
+    const [x, y] = scatter.toScreen([anchor[0] * MARGIN, anchor[1] * MARGIN]);
+    const text = cut(names[c], 16);
+    const width = pen.measureText(text).width;
+    const upright = Math.abs(anchor[0]) < 0.3; // near the top or the bottom
+    const left = upright ? x - width / 2 : anchor[0] > 0 ? x + 7 : x - 7 - width;
+    const at = Math.max(3, Math.min(w - width - 3, left));
+    const base = Math.max(12, Math.min(h - 5, y + 4 - (upright ? 12 * Math.sign(anchor[1]) : 0)));
+    const meets = ([a, b, wide]) => (
+      Math.abs(b - base) < 13 && a < at + width + 4 && at < a + wide + 4);
+    if (placed.some(meets)) return;
+    placed.push([at, base, width]);
+    write(pen, look, text, at, base, "left");
+  });
+}
+
+// Round numbers between two ends, about so many.
+function ticks(low, high, about) {
+  const span = Math.max(high - low, 1e-30);
+  const rough = span / Math.max(2, about);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const found = [];
+  for (let t = Math.ceil(low / step) * step; t <= high && found.length < 30; t += step) {
+    found.push(Math.abs(t) < step * 1e-6 ? 0 : t);
+  }
+  return found;
+}
