@@ -42,7 +42,7 @@ MOVES = {
     "kernel SPCA, 1024 features, gamma, shrinkage 0.01": (
         {"method": "kspca", "shrinkage": 0.01}, "gamma-slide", -1, 0.02),
 }  # fmt: skip
-AT_ONCE = 20
+AT_ONCE = 10
 PLAIN = {"method": "spca", "shrinkage": 1, "target_weight": 1, "gamma": 1, "scale": "none"}
 LIMITS = {"supervised": 150, "SRP": 150, "kernel": 1000}
 

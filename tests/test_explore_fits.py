@@ -111,6 +111,22 @@ def test_numbers_as_labels():
         session.fit(replace(session.default(), wheel=True))
 
 
+def test_numbers_in_pieces(rng, monkeypatch):
+    """Sums of labels that are waves, a few rows at a time and only once."""
+    monkeypatch.setattr(space, "PIECE", 1024)
+    X = rng.normal(size=(6000, 5))
+    y = X[:, 0] + rng.normal(size=6000)
+    session = Session(from_arrays(X, y))
+    for changes in ({}, {"method": "srp", "seed": 3}, {"method": "kspca", "features": 64}):
+        view = replace(session.default(), **changes)
+        train = slice(session.n_train)
+        model = session.estimator(view).fit(session.X[train], session.labels[0].values[train])
+        np.testing.assert_array_equal(session.fit(view).model.components_, model.components_)
+    monkeypatch.setattr(space, "summarize", None)
+    session.fit(replace(session.default(), seed=9))
+    session.fit(replace(session.default(), method="srp", seed=9))
+
+
 def test_sums_are_made_once(digits, monkeypatch):
     """A move of shrinkage, target weight or scaling reads no row."""
     session = Session(digits.material)

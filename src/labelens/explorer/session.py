@@ -201,16 +201,11 @@ class Session:
                     batch = replace(batch, spread=self._spread)
                 recipe = draw_recipe(estimator, batch)
                 space = self._space(view, recipe)
-                moments = space.moments(recipe, batch, self._labels_key(view, mixed))
+                moments = space.moments(recipe, batch, (view.label, mixed))
                 jobs.append((estimator, recipe, moments))
             with ThreadPoolExecutor(2) as pool:
                 own, control = pool.map(lambda job: space.solved(*job), jobs)
         return own, control, space
-
-    def _labels_key(self, view: View, mixed: bool) -> Hashable:
-        """Features of numbers are drawn; those of classes are the classes."""
-        drawn = (view.seed, view.components, view.method)
-        return (view.label, mixed, *(drawn if self.labels[view.label].continuous else ()))
 
     def estimator(self, view: View) -> Any:
         """Unfitted."""
@@ -348,7 +343,7 @@ class Session:
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
             space = self._space(view, recipe)
-        space.moments(recipe, batch, self._labels_key(view, False))
+        space.moments(recipe, batch, (0, False))
 
 
 def _unnamed(model: Any) -> Any:

@@ -10,7 +10,7 @@ so a move of the target weight, of the shrinkage or of linear scaling costs solv
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -30,6 +30,7 @@ from ..solution import solve, too_many_components
 LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
 
 MOST_LABELS = 16  # whose sums are kept
+PIECE = 8 * BLOCK_ROWS  # rows whose label features exist at a time, on every thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,34 +87,28 @@ class Space:
         bare = replace(self._near(recipe), scatter=False, spread=False, noise=None)
         batch = replace(batch, rows=self.rows[: len(batch.numbers)])
 
-        def part(key: Hashable, wanted: Recipe, right: Callable[[], Any]) -> Moments:
+        def part(key: Hashable, wanted: Recipe) -> Moments:
             with self._locks[key]:  # whoever comes while it is being summed waits for it
                 if key not in self._parts:
-                    moments = summarize(wanted, batch, right())
-                    if not moments.finite():
-                        raise ValueError(
-                            "Sums over the rows are not finite: the numbers are too large for "
-                            "this kernel width or scaling."
-                        )
-                    self._parts[key] = moments
+                    self._parts[key] = _summed(wanted, batch)
                     crosses = [known for known in list(self._parts) if isinstance(known, tuple)]
                     for old in crosses[:-MOST_LABELS]:
                         self._parts.pop(old, None)
                 return self._parts[key]
 
-        whole = part(("cross", labels), bare, lambda: recipe.encode(batch))
+        # Numbers are seen through waves, which may be drawn; classes are what they are.
+        waves = getattr(recipe.psi, "frequencies", np.zeros(0)).tobytes()
+        whole = part(("cross", labels, waves), bare)
         alone = replace(bare, psi=None)
         if recipe.scatter:
-            found = part("scatter", replace(alone, scatter=True), lambda: None)
-            whole = replace(whole, scatter=found.scatter)
+            whole = replace(whole, scatter=part("scatter", replace(alone, scatter=True)).scatter)
         if recipe.spread:
-            found = part("spread", replace(alone, spread=True), lambda: None)
-            whole = replace(whole, spread=found.spread)
+            whole = replace(whole, spread=part("spread", replace(alone, spread=True)).spread)
         if recipe.noise is not None:
             if self._noise != recipe.noise:  # of sketches the last one is enough
                 self._parts.pop("sketch", None)
                 self._noise = recipe.noise
-            found = part("sketch", replace(alone, noise=recipe.noise), lambda: None)
+            found = part("sketch", replace(alone, noise=recipe.noise))
             whole = replace(whole, sketch=found.sketch)
         return whole
 
@@ -129,3 +124,34 @@ class Space:
         if rank < recipe.n_components:
             note = too_many_components(recipe, moments, rank)
         return Fitted(estimator, self._near(recipe), note)
+
+
+def _summed(recipe: Recipe, batch: Batch) -> Moments:
+    """The moments of all rows of a batch, every one of which has a label."""
+    total: Moments | None = None
+    if not hasattr(recipe.psi, "frequencies"):
+        total = summarize(recipe, batch, recipe.encode(batch))
+    else:  # the waves of all labels at once may be far larger than the rows
+        for piece, right in in_order(
+            lambda a: _encoded(recipe, batch, slice(a, a + PIECE)),
+            range(0, len(batch.numbers), PIECE),
+        ):
+            total = summarize(recipe, piece, right, total)
+    assert total is not None
+    if not total.finite():
+        raise ValueError(
+            "Sums over the rows are not finite: the numbers are too large for this kernel width "
+            "or scaling."
+        )
+    return total
+
+
+def _encoded(recipe: Recipe, batch: Batch, here: slice) -> tuple[Batch, Any]:
+    piece = replace(
+        batch,
+        rows=batch.rows[here],
+        labelled=batch.labelled[here],
+        labels=batch.labels[here],
+        numbers=batch.numbers[here],
+    )
+    return piece, recipe.encode(piece)
