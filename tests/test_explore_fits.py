@@ -1,5 +1,6 @@
 """What the explorer computes: the fits of the library, judged on rows that they have not seen."""
 
+import io
 import json
 from dataclasses import replace
 
@@ -16,15 +17,20 @@ from labelens.explorer.group import describe
 from labelens.explorer.material import bundled, from_arrays, from_file
 from labelens.explorer.picture import column, overview, picture, read_axes, row
 from labelens.explorer.script import script
+from labelens.explorer.server import embedding_file
 from labelens.explorer.session import Session
 from labelens.explorer.view import RefusedError, View
 from labelens.report.sample import LIMIT
 from labelens.trial import held_out
 
 
+def material():
+    return from_arrays(*load_digits(return_X_y=True), "digits")
+
+
 @pytest.fixture(scope="module")
 def digits():
-    return Session(from_arrays(*load_digits(return_X_y=True), "digits"))
+    return Session(material())
 
 
 def unpack(body):
@@ -63,7 +69,7 @@ def test_a_view_is_the_fit_of_its_script(digits, changes, written, monkeypatch):
     """By the estimator alone, told nothing but the rows of the training part."""
     if not written:
         monkeypatch.setattr(space, "LARGEST", 0)
-        digits = Session(digits.material)
+        digits = Session(material())
     view = replace(digits.default(), **changes)
     fit = digits.fit(view)
     names = {}
@@ -129,7 +135,7 @@ def test_numbers_in_pieces(rng, monkeypatch):
 
 def test_sums_are_made_once(digits, monkeypatch):
     """A move of shrinkage, target weight or scaling reads no row."""
-    session = Session(digits.material)
+    session = Session(material())
     view = session.default()
     session.fit(view)
     session.warm()
@@ -151,7 +157,7 @@ def test_sums_are_made_once(digits, monkeypatch):
 
 def test_a_space_that_was_overwritten_is_not_used(digits):
     """Buffers of features are used again: older fits must not see the new ones."""
-    session = Session(digits.material)
+    session = Session(material())
     first = session.fit(replace(session.default(), method="kspca", features=64, gamma=0.5))
     before = first.control.transform(session.X)
     for gamma in (1.5, 2.5, 3.5):
@@ -209,7 +215,7 @@ def test_what_carries_no_information_is_said(digits):
 
 
 def test_gamma_too_large(digits):
-    single = Session(from_arrays(digits.material.X.astype(np.float32), load_digits().target))
+    single = Session(from_arrays(load_digits().data.astype(np.float32), load_digits().target))
     for session, kernel, gamma in [(digits, "polynomial", 1e200), (single, "rbf", 1e90)]:
         view = replace(digits.default(), method="kspca", kernel=kernel, gamma=gamma, features=64)
         with pytest.raises(ValueError, match="too large"):
@@ -277,6 +283,26 @@ def test_a_row_in_words(tmp_path):
 
 
 # Materials and scripts ---------------------------------------------------------------------------
+
+
+def test_rows_keep_their_numbers(rng, tmp_path):
+    """Where rows without a label, or with a gap, have been left out."""
+    frame = mixed_frame(rng)
+    frame.loc[[3, 7], "town"] = None
+    frame.loc[[0, 9], "a"] = np.nan
+    path = tmp_path / "some.csv"
+    frame.to_csv(path, index=False)
+    session = Session(from_file(tables.read(path), path, ["town"], impute="drop"))
+    _, (numbers,) = unpack(overview(session))
+    assert sorted(numbers.tolist()) == sorted(set(range(80)) - {0, 3, 7, 9})
+    for i in (0, 40, 75):
+        facts = dict(row(session, i)["facts"])
+        own = int(facts["Row"])
+        assert own == numbers[i]
+        assert facts["town"] == frame.town[own]
+    saved = pd.read_csv(io.BytesIO(embedding_file(session, session.default(), "csv")))
+    assert saved["row"].tolist() == sorted(numbers.tolist())
+    assert saved["label_town"].tolist() == frame.town[saved["row"]].tolist()
 
 
 def mixed_frame(rng, n=80):

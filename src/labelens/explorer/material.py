@@ -33,6 +33,8 @@ class Material:
     code: Callable[[str], str]  # the name of a label -> Python that sets X and y
     # The names of columns that a saved model asks for; None where X had none.
     feature_names: list[str] | None = field(default=None)
+    # (n,) rising, where some rows were left out: by which the user knows the others.
+    numbers: NDArray[np.int64] | None = field(default=None)
 
 
 def from_table(
@@ -58,7 +60,15 @@ def from_table(
         list(table.notes),
         loaded,
         feature_names=table.names,
+        numbers=_numbers(table.shown.index),
     )
+
+
+def _numbers(index: Any) -> NDArray[np.int64] | None:
+    """Numbers of rows of a file, some of which may have been left out; of other indices none."""
+    numbers = index.to_numpy()
+    rising = numbers.dtype.kind == "i" and (numbers[:1] >= 0).all() and (np.diff(numbers) > 0).all()
+    return numbers.astype(np.int64) if rising and numbers[-1] < 2**32 else None
 
 
 def from_file(

@@ -48,7 +48,7 @@ def overview(session: Session) -> bytes:
         "notes": [*material.notes, *_said(session)],
         "view": vars(session.default()),
     }
-    return pack(header, [session.order[drawn].astype(np.uint32)])
+    return pack(header, [session.numbers[drawn].astype(np.uint32)])
 
 
 def _said(session: Session) -> list[str]:
@@ -144,7 +144,7 @@ def row(session: Session, number: int) -> dict[str, Any]:
     whole(number, "row", 0, len(session.drawn) - 1)
     place = int(session.drawn[number])
     own = int(session.order[place])
-    facts = [["Row", f"{own:,}"]]
+    facts = [["Row", f"{session.numbers[place]:,}"]]
     facts.append(["Part", "training" if place < session.n_train else "held out"])
     facts += [[label.name, as_text(label.values[place], MOST_TEXT)] for label in session.labels]
     shown = session.material.shown

@@ -156,12 +156,11 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         return b"".join(parts)
 
     async def message(request: Any, *names: str) -> dict[str, Any]:
+        body = await body_of(request)
         try:
-            found = json.loads(await body_of(request))
-        except (ValueError, RecursionError) as error:
-            raise (
-                error if isinstance(error, RefusedError) else RefusedError("This is no JSON.")
-            ) from None
+            found = json.loads(body)
+        except (ValueError, RecursionError):
+            raise RefusedError("This is no JSON.") from None
         if not isinstance(found, dict) or set(found) != set(names):
             raise RefusedError(f"A message here has the fields {', '.join(names)}.")
         return found
@@ -309,7 +308,7 @@ def embedding_file(session: Session, view: View, kind: str) -> bytes:
     pandas = require("pandas", extra="cli")
     Z = np.empty_like(found := session.embed_all(session.fit(view)))
     Z[session.order] = found
-    frame = pandas.DataFrame({"row": np.arange(len(Z))})
+    frame = pandas.DataFrame({"row": np.sort(session.numbers)})
     frame["part"] = np.where(session.trained, "train", "test")
     for name, values in session.material.labels.items():
         frame[f"label_{name}"] = values

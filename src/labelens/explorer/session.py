@@ -50,9 +50,13 @@ class Label:
     classes: Classes | None
 
     @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        return self.values.astype(np.float64) if self.continuous else None
+
+    @property
     def codes(self) -> NDArray[Any]:
-        """(n,) numbers that are equal where labels are, or the labels that are numbers."""
-        return self.values.astype(np.float64) if self.classes is None else self.classes.codes
+        """(n,) the labels that are numbers, or numbers that are equal where classes are."""
+        return self.numbers if self.classes is None else self.classes.codes  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,19 +91,20 @@ class Session:
             raise ValueError(f"There are {n} rows; with so few nothing can be held out.")
         columns = list(material.labels.values())
         test = held_out(columns[0] if len(columns) == 1 else None, n, SPLIT_SEED)
-        self.material = material
         self.order = np.concatenate([np.flatnonzero(~test), np.flatnonzero(test)])
         self.n_train = int(n - test.sum())
         self.X = np.ascontiguousarray(material.X[self.order])
+        self.numbers = self.order if material.numbers is None else material.numbers[self.order]
+        # One copy of the rows is enough.
+        self.material = replace(material, X=np.empty((0, self.X.shape[1])))
         draw = np.random.default_rng(SPLIT_SEED)
-        self._shuffle = draw.permutation(n)
+        self.shuffle = draw.permutation(n)  # whose label each row has where labels are shuffled
         self.labels = [
             self._label(name, values[self.order]) for name, values in material.labels.items()
         ]
         # Rows that are drawn, those that neighbours are sought among, and those that seek.
-        first = Colouring(self.labels[0].name, self.labels[0].classes, None)
-        strata = first.strata() if first.classes is not None else np.zeros(n, dtype=np.int64)
-        self.drawn = stratified(strata, LIMIT)
+        first = self.labels[0]
+        self.drawn = stratified(Colouring(first.name, first.classes, first.numbers).strata(), LIMIT)
         self.known = _some(np.arange(self.n_train), MOST_KNOWN, draw)
         self.asked = _some(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
@@ -116,12 +121,7 @@ class Session:
         if classes is not None and len(classes.names) < 2:
             same = f"All rows have the same {name}, {classes.names[0]!r}"
             raise ValueError(f"{same}: there is nothing to tell apart.")
-        return Label(name, values, continuous, values[self._shuffle], classes)
-
-    @property
-    def shuffle(self) -> NDArray[np.int64]:
-        """(n,) whose label each row has where labels are shuffled."""
-        return self._shuffle
+        return Label(name, values, continuous, values[self.shuffle], classes)
 
     @property
     def trained(self) -> NDArray[np.bool_]:
@@ -301,7 +301,7 @@ class Session:
     def _scores(self, label: Label, Z: NDArray[Any], by_chance: NDArray[Any]) -> dict[str, Any]:
         """1-NN accuracy, or 5-NN R^2, of rows held out, and of the same under shuffled labels."""
         known, asked, k = self.known, self.asked, 5 if label.continuous else 1
-        mixed, m = label.codes[self._shuffle], len(known)
+        mixed, m = label.codes[self.shuffle], len(known)
 
         def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
             # Squares of distances must neither overflow nor vanish.
