@@ -337,8 +337,9 @@ def test_asked_to_end(iris, tmp_path, number, moment):
         "o.shutil.rmtree = lambda *a, **k: (ask(), ask(), rm(*a, **k));"
         "import labelens.persist.model as m; m._packed = lambda *a: ask()",
     }[moment]
-    start = (
-        "import os, sys, time; from labelens.cli import main;"
+    start = (  # a job in the background, such as this may be, hears no Ctrl-C
+        "import os, signal, sys, time; from labelens.cli import main;"
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
         f"ask = lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(0.05));"
     )
     sys_argv = "sys.argv = 'labelens fit iris.csv --label species --method spca'.split();"

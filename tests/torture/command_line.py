@@ -164,9 +164,14 @@ def without_a_reader(folder, arguments, how):
 def asked_to_end(folder, arguments, written, number, delay):
     """After `delay` seconds: it has stopped without a trace, or it was done already."""
     process = subprocess.Popen(
-        [*LABELENS, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [*LABELENS, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-    )  # fmt: skip
+        # A job in the background, such as this may be, hears no Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     time.sleep(delay)
     process.send_signal(number)
     try:
