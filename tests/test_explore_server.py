@@ -373,7 +373,10 @@ def test_the_command(tmp_path):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert errors.splitlines() == ["Press Ctrl-C to stop.", "Stopped."]
+    assert errors.splitlines() == [
+        "Press Ctrl-C to stop.",
+        "Stopped; the page is served no more.",
+    ]
     wrong = [*command, "--label", "specis"]
     refused = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert refused.returncode == 1

@@ -40,7 +40,7 @@ def explore(
     labelens explore iris.csv --label species
     labelens explore people.parquet --label age --label city
     """  # noqa: D301
-    with in_words(stopped="Stopped."):
+    with in_words(stopped="the page is served no more"):
         if data is not None:
             sessions = _opened(data, label, labels, features, drop, impute)
         elif label or labels or features or drop or impute:
