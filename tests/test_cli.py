@@ -326,13 +326,16 @@ def test_a_reader_that_leaves_is_no_crash(iris, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("moment", ["loading", "working", "tidying"])
+@pytest.mark.parametrize("moment", ["loading", "working", "hidden", "tidying"])
 def test_asked_to_end(iris, tmp_path, number, moment):
     """At a known moment: code that sends the signal to itself stands in for a user."""
     code = {
         "loading": "import builtins; load = builtins.__import__;"
         "builtins.__import__ = lambda n, *a: ask() if n == 'app' else load(n, *a)",
         "working": "import labelens.persist.model as m; m._packed = lambda *a: ask()",
+        "hidden": "import labelens.persist.model as m\ndef hide(*a):\n"
+        "    try: ask()\n    except KeyboardInterrupt: raise ImportError('initialization failed')\n"
+        "m._packed = hide",
         "tidying": "import labelens.cli.output as o; rm = o.shutil.rmtree;"
         "o.shutil.rmtree = lambda *a, **k: (ask(), ask(), rm(*a, **k));"
         "import labelens.persist.model as m; m._packed = lambda *a: ask()",

@@ -187,9 +187,11 @@ def asked_to_end(folder, arguments, written, number, delay):
         return f"left {left}"
     if process.returncode == 0:
         return None if left else "was done, and left nothing"
+    if process.returncode == -number and not errors and not left:
+        return None  # before Python had begun: the system ended it
     said = f"Stopped; {', '.join(written)} was written before.\n"
     if errors != (said if left else "Stopped; nothing was written.\n"):
-        return f"left {left}, said {errors[-300:]!r}"
+        return f"left {left}, said {errors[-300:]!r}, code {process.returncode}"
     return None if process.returncode == 128 + number else f"code {process.returncode}"
 
 

@@ -20,9 +20,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from .._files import uninterrupted
+from . import asked
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
 PATIENCE = 1.0  # seconds before a bar is shown
+# Errors of users and files; others are ours, and show where they come from.
+TOLD = (ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError)
 written: list[str] = []  # what is there for good, whatever happens now
 
 
@@ -44,13 +47,16 @@ def in_words(quiet: bool = False, stopped: str = "nothing was written") -> Itera
         with warnings.catch_warnings():
             warnings.showwarning = say  # type: ignore[assignment]
             yield
-    except KeyboardInterrupt as end:
-        done = f"{', '.join(written)} was written before" if written else stopped
-        messages.print(f"Stopped; {visible(done)}.", markup=False)
-        raise typer.Exit(getattr(end, "code", 130)) from None
-    except (ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError) as error:
-        messages.print(f"[bold red]Error:[/] {escape(visible(_told(error)))}")
-        raise typer.Exit(1) from None
+    except (KeyboardInterrupt, Exception) as error:
+        # What is being imported when a signal comes may call it an ImportError.
+        if isinstance(error, KeyboardInterrupt) or asked:
+            done = f"{', '.join(written)} was written before" if written else stopped
+            messages.print(f"Stopped; {visible(done)}.", markup=False)
+            raise typer.Exit(128 + asked[0] if asked else 130) from None
+        if isinstance(error, TOLD):
+            messages.print(f"[bold red]Error:[/] {escape(visible(_told(error)))}")
+            raise typer.Exit(1) from None
+        raise
 
 
 def visible(text: str) -> str:
