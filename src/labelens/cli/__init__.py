@@ -8,15 +8,15 @@ import signal
 from typing import Any
 
 ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
-asked: list[int] = []  # signals to end that have come, also where compiled code hid the exception
+heard: list[int] = []  # those that we listen to
+asked: list[int] = []  # those that have come, also where compiled code hid the exception
 
 
 def main() -> None:
     """The `labelens` command."""
     known = [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
-    heard = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, _at_once)
+    heard[:] = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
+    listen(_at_once)
     from .._optional import require
 
     try:
@@ -26,23 +26,26 @@ def main() -> None:
         raise SystemExit(str(error)) from None
     from .app import app
 
-    for number in heard:
-        signal.signal(number, _tidily)
     try:
         app()
     except OSError as error:  # help that nobody can read
         raise SystemExit(f"Error: {error}.") from None
     finally:
-        for number in heard:  # it is over but for what Python tidies up
-            signal.signal(number, signal.SIG_IGN)
+        listen(signal.SIG_IGN)  # it is over but for what Python tidies up
+
+
+def listen(handler: Any) -> None:
+    for number in heard:
+        signal.signal(number, handler)
 
 
 def _at_once(number: int, _: Any) -> None:
-    """While Python loads: there is nothing to tidy up, and an exception might end in a callback."""
+    """While Python loads and options are read: there is nothing to tidy up yet."""
     os.write(2, b"Stopped; nothing was written.\n")
     os._exit(128 + number)
 
 
-def _tidily(number: int, _: Any) -> None:
+def tidily(number: int, _: Any) -> None:
+    """While a command works, which undoes what it has begun."""
     asked.append(number)
     raise KeyboardInterrupt

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from signal import SIG_IGN
 from threading import Timer
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from .._files import uninterrupted
-from . import asked
+from . import asked, listen, tidily
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
 PATIENCE = 1.0  # seconds before a bar is shown
@@ -44,10 +45,13 @@ def in_words(quiet: bool = False, stopped: str = "nothing was written") -> Itera
             said.add(str(warning))
 
     try:
+        listen(tidily)
         with warnings.catch_warnings():
             warnings.showwarning = say  # type: ignore[assignment]
             yield
+        listen(SIG_IGN)  # it is done
     except (KeyboardInterrupt, Exception) as error:
+        listen(SIG_IGN)
         # What is being imported when a signal comes may call it an ImportError.
         if isinstance(error, KeyboardInterrupt) or asked:
             done = f"{', '.join(written)} was written before" if written else stopped
