@@ -331,8 +331,9 @@ def _compiled_hadamard_chain(dtype: Any) -> Any:
 
     real = from_dtype(dtype)
     lines, table = _read_only(real, 1), _read_only(real, 2)
+    rows = types.Array(real, 2, "A", readonly=True)  # they are turned as they are read
     places, out = _read_only(int64, 2), types.Array(real, 2, "C")
-    return _compile(_hadamard_chain_body, table, table, places, lines, out, int64)
+    return _compile(_hadamard_chain_body, rows, table, places, lines, out, int64)
 
 
 @cache

@@ -46,7 +46,7 @@ class Structured:
         rows = rows.astype(dtype, copy=False)
         if sparse.issparse(rows):
             return rows @ self._frequencies.astype(dtype)
-        return self._transformed(np.ascontiguousarray(rows))
+        return self._transformed(rows)
 
     def _transformed(self, rows: NDArray[Any]) -> NDArray[Any]:
         wanted, size = (self.n_features + 1) // 2, self.lengths.shape[1]

@@ -79,7 +79,7 @@ class ColumnFiles(Source):
 
     @property
     def copies(self) -> int:  # type: ignore[override]
-        return 2 + (2 * BATCH_CHUNKS if self.sparing else 0)  # a batch in use, and one read ahead
+        return 3 + (2 * BATCH_CHUNKS if self.sparing else 0)  # a batch in use, and one read ahead
 
     def spare_memory(self) -> bool:
         before, self.sparing = self.sparing, True
@@ -123,7 +123,8 @@ class ColumnFiles(Source):
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
         wanted = self._columns.wanted(features)
-        return self._columns.chunks(one_ahead(self._batches(wanted, rows, start)), rows, features)
+        batches = one_ahead(self._batches(wanted, rows, start))
+        return one_ahead(self._columns.chunks(batches, rows, features))
 
     def _batches(self, wanted: list[str], rows: int, start: int) -> Batches:
         rows = max(rows, min(BATCH_CHUNKS * rows, BATCH_BYTES // self.row_bytes))

@@ -6,7 +6,7 @@ does not show in the chunks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,9 +66,14 @@ class Columns:
 
     def chunks(
         self, batches: Iterable[tuple[Any, Any]], rows: int, features: bool = True
-    ) -> Iterator[Chunk]:
-        """Chunks of `rows` rows, of batches that come with the name of where each is from."""
-        buffer = self._buffer(rows) if features and not self.sparse else None
+    ) -> Generator[Chunk, None, None]:
+        """Chunks of `rows` rows, of batches that come with the name of where each is from.
+
+        A chunk stays as it is until the one after the next is asked for.
+        """
+        buffer, other = (
+            self._buffer(rows) if features and not self.sparse else None for _ in range(2)
+        )
         pieces: list[Any] = []
         labels: list[Any] = []
         filled = 0
@@ -92,6 +97,7 @@ class Columns:
                 if filled == rows:
                     yield chunk()
                     pieces, labels, filled = [], [], 0
+                    buffer, other = other, buffer
         if filled:
             yield chunk()
 
