@@ -16,7 +16,7 @@ from labelens import (
 )
 from labelens.engines import first_pass
 from labelens.engines.fitting import fit_parts
-from labelens.engines.parts import Refused, merge_in_tree, merged, pairs
+from labelens.engines.parts import Refused, merge_by_tasks, merge_in_tree
 
 N, D = 5000, 6
 SRP, KSRP = SupervisedRandomProjection, KernelSupervisedRandomProjection
@@ -72,8 +72,8 @@ def test_both_ways_to_write_the_tree_down_are_the_same(n):
         return f"({a} {b})"
 
     leaves = [str(i) for i in range(n)]
-    tree = pairs(leaves, lambda a, b: merged(merge, a, b))
-    assert merge_in_tree(iter(leaves), merge) == tree
+    tree = merge_in_tree(iter(leaves), merge)
+    assert merge_by_tasks(leaves, lambda *some: merge_in_tree(some, merge)) == tree
     assert tree.replace("(", "").replace(")", "").split() == leaves
     # As deep as a tree of pairs has to be, and no deeper.
     assert max(tree[:i].count("(") - tree[:i].count(")") for i in range(len(tree))) == (

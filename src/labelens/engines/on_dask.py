@@ -25,7 +25,7 @@ from .._threads import working
 from .._validation import wanted_container
 from ..sources import Chunk, Source, some_rows
 from .files import Range
-from .parts import Merge, Part, Parts, Step, attempt, merged, pairs, unless_refused
+from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
 
 # Blocks of an embedding that are computed at a time when it goes into a file.
 AHEAD = 64
@@ -41,7 +41,7 @@ class DaskParts(Parts):
     def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
         join = require("dask", extra="dask").delayed(_merged, pure=False, traverse=False)
         tasks = list(self._tasks(step, features))
-        root = pairs(tasks, lambda left, right: join(merge, left, right))
+        root = merge_by_tasks(tasks, lambda *partials: join(merge, *partials))
         return unless_refused(_computed(root))
 
     def _tasks(self, step: Step, features: bool) -> Iterator[Any]:
@@ -67,8 +67,8 @@ def _answer(packed: bytes, part: Part, read: Any, *arguments: Any) -> bytes:
     return _packed(attempt(answer, part))
 
 
-def _merged(merge: Merge, left: bytes, right: bytes) -> bytes:
-    return _packed(merged(merge, pickle.loads(left), pickle.loads(right)))
+def _merged(merge: Merge, *partials: bytes) -> bytes:
+    return _packed(merge_in_tree(map(pickle.loads, partials), merge))
 
 
 def _computed(task: Any) -> Any:

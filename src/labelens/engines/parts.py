@@ -13,10 +13,11 @@ turns what is wrong with the rows into a `Refused`: an error that is raised in a
 written all over its log.
 
 Partials are merged as neighbours in a tree whose shape depends on the number of parts alone. There
-are two ways to write it down: level by level (`pairs`, for engines that merge where the partials
-are, by `merged`), or one by one as they come (`merge_in_tree`, which holds only log2 of them). Both
-make the same merges, so all engines give the same bits. What comes out of either goes through
-`unless_refused`, which raises the error here in the words that it had there.
+are two ways to write it down: one by one as they come (`merge_in_tree`, which holds only log2 of
+them), or by tasks that each merge some neighbours so (`merge_by_tasks`, for engines that merge
+where the partials are). Both make the same merges, so all engines give the same bits. What comes
+out of either goes through `unless_refused`, which raises the error here in the words that it had
+there.
 
     class Here(Parts):
         called, n_parts, labelled = "the list", len(chunks), True
@@ -43,6 +44,8 @@ from ..sources import Chunk
 from .errors import placed
 
 Merge = Callable[[Any, Any], Any]
+# Partials that a task merges: a power of two. The more, the fewer tasks, and the longer each waits.
+GROUP = 8
 
 
 @dataclass(frozen=True)
@@ -150,17 +153,19 @@ def merged(merge: Merge, left: Any, right: Any) -> Any:
     return merge(left, right)
 
 
-def pairs(partials: Sequence[Any], merge: Merge) -> Any:
-    """Merge neighbours, level by level; one that has no neighbour moves up as it is."""
+def merge_by_tasks(partials: Sequence[Any], join: Callable[..., Any]) -> Any:
+    """The merges of `merge_in_tree` by calls of join(partial, ...), each with up to GROUP of them.
+
+    Eight neighbours, merged in a tree, are a subtree of the whole; so are eight of those.
+    """
     level = list(partials)
     while len(level) > 1:
-        above = [merge(*level[i : i + 2]) for i in range(0, len(level) - 1, 2)]
-        level = above + level[len(level) - len(level) % 2 :]
+        level = [join(*level[i : i + GROUP]) for i in range(0, len(level), GROUP)]
     return level[0]
 
 
 def merge_in_tree(partials: Iterable[Any], merge: Merge) -> Any:
-    """The same merges, of partials that come one by one: None or refused ones among them.
+    """Merge neighbours, of partials that come one by one: None or refused ones among them.
 
     A binary counter: after n of them, there is one subtree for every bit of n.
     """
