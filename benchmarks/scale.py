@@ -120,7 +120,7 @@ def killed_on_spark(kills: int) -> None:
         )
 
 
-def cost_model(rates: dict[str, float], task: float | None) -> None:
+def cost_model(rates: dict[str, float], part: float | None) -> None:
     """Bytes and seconds of one fit, and of a terabyte."""
     n, parts = int(TERABYTE / 4 / files.COLUMNS), int(TERABYTE / PART_BYTES)
     depth = int(np.ceil(np.log2(parts)))
@@ -153,8 +153,8 @@ def cost_model(rates: dict[str, float], task: float | None) -> None:
             f"the longest way up the tree, {depth} merges": f"{send:.3f} s",
             "solve": f"{solve:.3f} s",
         }
-        if task is not None:
-            rows["tasks, two a part, on the scheduler"] = f"{2 * parts * task:.0f} s"
+        if part is not None:
+            rows["tasks, if the scheduler did nothing else"] = f"{parts * part:.0f} s"
         for name, value in rows.items():
             lines.setdefault(name, []).append(value)
     for name, values in lines.items():
@@ -198,18 +198,18 @@ def main() -> None:
         rates = files_table(folder, given.gb, given.turns)
         print("\n| killed | |\n|---|---|")
         killed_fits(folder, 2 * given.kills)
-        task = None
+        part = None
         if find_spec("distributed"):
             import engines
 
-            task = engines.report(given.kills)
+            part = engines.report(given.kills)
         else:
             print("| Dask | not installed |")
         if find_spec("pyspark"):
             killed_on_spark(given.kills)
         else:
             print("| Spark | not installed |")
-        cost_model(rates, task)
+        cost_model(rates, part)
 
 
 if __name__ == "__main__":
