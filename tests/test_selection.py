@@ -649,7 +649,7 @@ def test_faults_are_told_in_a_sentence(data, fault):
 
 
 def test_a_default_grid_may_vary_what_any_method_has(data):
-    for method in METHODS:
+    for method in METHODS.values():
         for name in method().get_params():
             if name not in ("class_weight", "missing_label"):
                 value = getattr(method(), name)

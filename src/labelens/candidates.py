@@ -17,22 +17,11 @@ from ._validation import check_number, check_seed
 from .batch import Batch
 from .folds import grouped
 from .labels import make_label_map
-from .methods import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
+from .methods import METHODS
 from .projection import Projection
 from .recipe import settle_kernel
 from .task import Task, seeded
 
-METHODS = (
-    SupervisedPCA,
-    SupervisedRandomProjection,
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-)
 # What is tried where the user names nothing; widths are multiples of gamma="scale".
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
@@ -51,7 +40,9 @@ def make_candidates(
     templates: list[Any], task: Task, batch: Batch, n_components: Any, grid: Any, seed: int
 ) -> list[Any]:
     """Every template with every combination of values, each once; a default grid without any."""
-    grid = _checked(grid, n_components, templates or [method() for method in METHODS], seed)
+    grid = _checked(
+        grid, n_components, templates or [method() for method in METHODS.values()], seed
+    )
     if templates:
         made = [one for template in templates for one in _filled_in(template, grid, batch, seed)]
     else:
@@ -112,10 +103,10 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list
     ):
         own = labels | ({"label_map": apart} if direct else {})
         here = {**dict.fromkeys(DEFAULT_LISTS), "target_weight": weights, **grid}
-        linear: Any = SupervisedRandomProjection if direct else SupervisedPCA
+        linear: Any = METHODS["srp" if direct else "spca"]
         narrow = here | {"n_components": [k for k in sizes if k <= d]}
         made += _filled_in(linear(**own), narrow, batch, seed)
-        kernel: Any = KernelSupervisedRandomProjection if direct else KernelSupervisedPCA
+        kernel: Any = METHODS["ksrp" if direct else "kspca"]
         template = kernel(**own, **features)
         made += _filled_in(template, here | {"n_components": sizes}, batch, seed)
     return made

@@ -557,3 +557,12 @@ class KernelSupervisedRandomProjection(Projection):
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
+
+
+# By the names of the paper.
+METHODS: dict[str, type[Projection]] = {
+    "spca": SupervisedPCA,
+    "srp": SupervisedRandomProjection,
+    "kspca": KernelSupervisedPCA,
+    "ksrp": KernelSupervisedRandomProjection,
+}

@@ -10,24 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .. import tables
-from ..methods import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
+from ..methods import METHODS, SupervisedPCA
 from ..selection import select
 from ..trial import held_out, is_continuous
 from . import options as o
 from .output import Bar
 
-METHODS: dict[str, Any] = {
-    "srp": SupervisedRandomProjection,
-    "ksrp": KernelSupervisedRandomProjection,
-    "spca": SupervisedPCA,
-    "kspca": KernelSupervisedPCA,
-    "pca": SupervisedPCA,
-}
 READING, COMPARING = "reading", "comparing methods"
 
 
@@ -46,7 +34,7 @@ def build(method: str, options: dict[str, Any]) -> Any:
         given["target_weight"] = 0.0
     if method in ("spca", "pca"):
         given.pop("random_state", None)
-    return METHODS[method](**given)
+    return (SupervisedPCA if method == "pca" else METHODS[method])(**given)
 
 
 def as_number(option: str, text: str | None, *words: str) -> float | str | None:

@@ -13,13 +13,13 @@ from ..engines.first_pass import sample_of
 from ..sources import Chunk, Source, column_names, open_source
 from ..streaming.checkpoint import Checkpoint
 from ..streaming.fitting import stream_into
+from ..streaming.plan import CHUNK_BYTES
 from . import options as o
 from .build import build, choose, settle
 from .output import messages
 
 # Rows that methods are compared on, and labels that are looked at.
 COMPARED, LOOKED_AT = 4096, 16384
-CHUNK_BYTES = 8 << 20
 
 
 def is_streamed(data: Path, *options: Any) -> bool:

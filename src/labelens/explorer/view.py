@@ -6,20 +6,9 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..methods import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
+from .. import methods
 
-METHODS: dict[str, Any] = {
-    "pca": SupervisedPCA,
-    "spca": SupervisedPCA,
-    "srp": SupervisedRandomProjection,
-    "kspca": KernelSupervisedPCA,
-    "ksrp": KernelSupervisedRandomProjection,
-}
+METHODS: dict[str, Any] = {"pca": methods.SupervisedPCA} | methods.METHODS
 KERNELS = ("rbf", "laplacian", "matern", "polynomial", "linear")
 SCALES = ("none", "minmax", "standard")
 MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 4096, 2**32 - 1

@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._optional import require
-from ..methods import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
+from ..methods import METHODS
 from .graph import OLDEST_OPSET, embedding, exportable
-
-METHODS = (
-    SupervisedPCA,
-    SupervisedRandomProjection,
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-)
 
 
 def register() -> bool:
@@ -33,7 +21,7 @@ def register() -> bool:
     if find_spec("skl2onnx") is None:
         return False
     skl2onnx = require("skl2onnx", extra="onnx")
-    for method in METHODS:
+    for method in METHODS.values():
         skl2onnx.update_registered_converter(
             method, f"Labelens{method.__name__}", _shapes, _convert, overwrite=True
         )

@@ -17,12 +17,7 @@ from .._validation import check_is_fitted
 from .._warn import warn_user
 from ..kernels import Kernel, make_kernel
 from ..labels import Unlabelled
-from ..methods import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-)
+from ..methods import METHODS
 from ..moments import refuse_sealed
 from ..projection import Projection
 from ..recipe import Recipe, scales_moments, statistics
@@ -57,15 +52,7 @@ from .strict import (
     within,
 )
 
-METHODS: dict[str, type[Projection]] = {
-    method.__name__: method
-    for method in (
-        SupervisedPCA,
-        SupervisedRandomProjection,
-        KernelSupervisedPCA,
-        KernelSupervisedRandomProjection,
-    )
-}
+BY_NAME = {method.__name__: method for method in METHODS.values()}
 
 
 # The three public functions ----------------------------------------------------------------------
@@ -190,7 +177,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         labels = _known_labels(facts["labels"], left)
         classes = _classes(facts, labels, left)
         names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
-        parameters = take_parameters(facts["parameters"], METHODS[facts["method"]], left)
+        parameters = take_parameters(facts["parameters"], BY_NAME[facts["method"]], left)
     except ValueError as error:
         raise _refusal(path, "read", error) from None
     return {
@@ -272,9 +259,9 @@ def _signed(estimator: Any) -> dict[str, Any]:
     from .. import __version__  # ours is imported before it is set
 
     name = type(estimator).__name__
-    if METHODS.get(name) is not type(estimator):
+    if BY_NAME.get(name) is not type(estimator):
         raise TypeError(
-            f"labelens.save takes one of {', '.join(METHODS)}, got {type(estimator)!r}."
+            f"labelens.save takes one of {', '.join(BY_NAME)}, got {type(estimator)!r}."
         )
     return {"format": container.FORMAT, "labelens": __version__, "method": name}
 
@@ -327,14 +314,14 @@ def _checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[st
 
 
 def _method(facts: dict[str, Any]) -> type[Projection]:
-    if facts["method"] not in METHODS:
+    if facts["method"] not in BY_NAME:
         raise ValueError(f"there is no method {facts['method'][:60]!r}")
-    return METHODS[facts["method"]]
+    return BY_NAME[facts["method"]]
 
 
 def _built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     """The estimator, from a header whose fields have been checked."""
-    method, d = METHODS[facts["method"]], facts["n_features_in"]
+    method, d = BY_NAME[facts["method"]], facts["n_features_in"]
     arrays = Arrays(stored, d=d)
     estimator: Any = method(**take_parameters(facts["parameters"], method, arrays))
     labelled = facts["labels"] is not None

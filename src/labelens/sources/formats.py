@@ -17,8 +17,8 @@ READ_AHEAD = 1 << 16
 PAGE = 1 << 20
 # Bytes of text that are parsed at a time.
 CSV_BLOCK = 1 << 22
-# Row groups of at most so many bytes are decoded as a whole, which is a third faster than page by
-# page; so many are held at a time: one in use, one read ahead, and what allocators keep.
+# Row groups of at most so many bytes are decoded as a whole, which is faster than page by page; so
+# many are held at a time: one in use, one read ahead, and what allocators keep.
 GROUP, GROUPS = 80 << 20, 3
 
 

@@ -114,7 +114,7 @@ class Columns:
         """Columns in one piece each, as they come; rows, if there are lists of numbers.
 
         Columns lie a line further apart than a multiple of 4096 bytes, where all would fall into
-        the same lines of a cache: then it takes five times as long to read some rows of all.
+        the same lines of a cache, and some rows of all would take far longer to read.
         """
         width, dtype = self.head.shape[1], self.head.dtype
         if any(feature.width is not None for feature in self.features):
