@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
+.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore bench-gpu lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
@@ -15,6 +15,7 @@ help:
 	@echo "            bench-quality compares what embeddings tell of held-out labels,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
+	@echo "            bench-gpu times fits on a card, in the Python that has torch for it (PYTHON=...)"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "Each sets up its own virtual environment in $(VENV)."
@@ -26,7 +27,7 @@ test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
 
 # Everything that CI runs: the same tests, none of them skipped for want of an engine.
-test-all: $(VENV)/.ready-torture,dask,spark
+test-all: $(VENV)/.ready-torture,dask,spark,torch
 	$(BIN)/python -m pytest
 
 torture: $(VENV)/.ready-torture
@@ -49,6 +50,11 @@ bench-quality: $(VENV)/.ready-bench
 
 bench-explore: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+
+# In the Python that is there: torch for a card is not ours to install.
+bench-gpu:
+	PYTHONPATH=src $(PYTHON) -m pytest -m gpu -q tests/test_gpu.py
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.ready-test
 	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from scipy import sparse
@@ -13,7 +14,19 @@ from .label_kernels.base import LabelKernel
 from .maps import APPROXIMATIONS
 from .scaling import SCALES
 
+PRECISIONS = (None, "tf32")
 LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
+
+
+@cache
+def _names(method: Any) -> tuple[str, ...]:
+    """scikit-learn looks at the signature each time, which takes longer than a small fit."""
+    return tuple(method._get_param_names())
+
+
+def of(estimator: Any) -> dict[str, Any]:
+    """`get_params(deep=False)`."""
+    return {name: getattr(estimator, name) for name in _names(estimator.__class__)}
 
 
 def check(estimator: Any) -> None:
@@ -30,6 +43,7 @@ def check(estimator: Any) -> None:
     _one_of(estimator.scale, "scale", SCALES)
     if estimator.batch_size is not None:
         check_number(estimator.batch_size, "batch_size", 1, integer=True)
+    _one_of(estimator.precision, "precision", PRECISIONS)
     if estimator.label_gamma is not None:
         check_number(estimator.label_gamma, "label_gamma", 0, open_low=True)
     if not estimator._spectral:
@@ -49,7 +63,7 @@ def check(estimator: Any) -> None:
             estimator.approximation,
             estimator.n_random_features,
         )
-        if _is_exact(estimator):
+        if is_exact(estimator):
             _check_exact(estimator)
 
 
@@ -95,14 +109,14 @@ def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
         old = before[name]
         by_value = isinstance(value, (str, int, float, dict, LabelKernel))
         same = value is old or (by_value and value == old)
-        if not same and name != "batch_size":
+        if not same and name not in ("batch_size", "precision"):
             raise ValueError(
                 f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
                 "fit, or set it back."
             )
 
 
-def _is_exact(estimator: Any) -> bool:
+def is_exact(estimator: Any) -> bool:
     return (
         estimator._kernelised
         and isinstance(estimator.approximation, str)
@@ -142,7 +156,7 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
             "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "
             "there is nothing to find; use shrinkage=1 (PCA), or pass labels."
         )
-    if _is_exact(estimator) and not labelled and estimator._spectral:
+    if is_exact(estimator) and not labelled and estimator._spectral:
         raise ValueError(
             "y=None is kernel PCA, which approximation='exact' cannot do without an n x n matrix; "
             "use approximation='nystroem' or 'orthogonal', or scikit-learn's KernelPCA."

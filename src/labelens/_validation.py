@@ -15,18 +15,23 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
+    _check_n_features,
     _check_sample_weight,
     check_array,
     check_is_fitted,
     validate_data,
 )
 
+from . import _array
+
 __all__ = [
     "aligned",
+    "all_finite",
     "check_embedding",
     "check_is_fitted",
     "check_number",
     "check_rows",
+    "check_same_place",
     "check_seed",
     "check_weight",
     "refuse_broken",
@@ -79,6 +84,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
         if finite:
             refuse_non_finite(X, None)
         return X
+    if _array.on_device(X):
+        return _check_device_rows(estimator, X, reset)
+    X = _array.host(X)
     names = _column_names(X)
     if names is not None and len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -114,6 +122,49 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
     if finite:
         refuse_non_finite(rows, names)
     return rows
+
+
+def _check_device_rows(estimator: Any, X: Any, reset: bool) -> Any:
+    """Rows that stay on their device, where NaN and infinity show in what is computed from them."""
+    xp = _array.namespace(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead (shape={tuple(X.shape)}). Reshape X "
+            "with X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one row."
+        )
+    if 0 in X.shape:
+        what = "sample" if X.shape[0] == 0 else "feature"
+        raise ValueError(
+            f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 is "
+            "required."
+        )
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"Complex data not supported: X has dtype {X.dtype}.")
+    if reset:
+        vars(estimator).pop("feature_names_in_", None)
+    if hasattr(estimator, "feature_names_in_"):
+        validate_data(estimator, X, reset=False, skip_check_array=True)  # which warns
+    elif estimator is not None:
+        _check_n_features(estimator, X, reset=reset)
+    if X.dtype in (xp.float32, xp.float64):
+        return X.detach() if hasattr(X, "detach") else X
+    short = xp.isdtype(X.dtype, "real floating")
+    return xp.astype(X, xp.float32 if short else xp.float64)
+
+
+def check_same_place(estimator: Any, X: Any, method: str) -> None:
+    """As scikit-learn's estimators do while its array API dispatch is on; ours take any without."""
+    if get_config()["array_api_dispatch"] and _array.place_of(X) != estimator._place:
+        raise ValueError(
+            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
+            "and the same device as those passed to fit(); move X, or the model with to(), or turn "
+            "scikit-learn's array_api_dispatch off."
+        )
+
+
+def all_finite(values: Any) -> bool:
+    xp = _array.namespace(values)
+    return bool(xp.all(xp.isfinite(values)))
 
 
 def _is_as_before(estimator: Any, X: Any) -> bool:
@@ -202,8 +253,17 @@ def _first_non_number(X: Any) -> tuple[int, int, Any] | None:
     return None
 
 
-def refuse_non_finite(rows: Any, names: Any = None) -> None:
-    """Name the first cell that is not finite, if there is one; `names` are those of the columns."""
+def refuse_non_finite(rows: Any, names: Any = None, before: int = 0) -> None:
+    """Name the first cell that is not finite, if there is one.
+
+    `names` are those of the columns; so many rows were `before` these.
+    """
+    if _array.on_device(rows):
+        n, step = rows.shape[0], max(1, (1 << 26) // rows.shape[1])
+        for start in range(0, n, step):  # a part that has some is looked at on the host
+            if not all_finite(part := rows[start : min(start + step, n), :]):
+                refuse_non_finite(_array.host(part), names, start)
+        return
     values = rows.data if sparse.issparse(rows) else rows
     if values.dtype.kind != "f" or values.size == 0:
         return
@@ -222,7 +282,7 @@ def refuse_non_finite(rows: Any, names: Any = None) -> None:
         value, count = rows[row, column], int(bad.sum())
     kind = "NaN" if np.isnan(value) else "infinity (inf)"
     raise ValueError(
-        f"Input X contains {kind} at {_cell(row, column, names)}"
+        f"Input X contains {kind} at {_cell(before + row, column, names)}"
         f"{f' (and {count - 1} more values that are not finite)' if count > 1 else ''}. "
         "Impute or drop such rows first, for example with SimpleImputer."
     )
@@ -230,7 +290,7 @@ def refuse_non_finite(rows: Any, names: Any = None) -> None:
 
 def check_embedding(Z: Any, n_components: int) -> NDArray[Any]:
     """What `inverse_transform` takes: (n, k), real and finite."""
-    embedding = check_array(Z, dtype=(np.float64, np.float32))
+    embedding = check_array(_array.host(Z), dtype=(np.float64, np.float32))
     if embedding.shape[1] != n_components:
         raise ValueError(
             f"X has {embedding.shape[1]} columns, and the embedding has {n_components} components."
@@ -251,13 +311,15 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     """(n,) non-negative float64, at least one above zero; None where all rows weigh the same."""
     if sample_weight is None:
         return None
+    sample_weight = _array.host(sample_weight)
     values = np.asarray(sample_weight)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values)))
         raise ValueError(
             f"sample_weight contains NaN or infinity (inf) at row {row}: {values.flat[row]!r}."
         )
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    rows = np.broadcast_to(np.float64(0), X.shape)  # of which only the number is looked at
+    weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight is negative at row {row}: {weight[row]!r}.")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _parameters
+from . import _array, _parameters
 from ._validation import check_rows, check_weight, refuse_non_finite
-from .labels import class_weights, column_orders, read_labels
+from .labels import NumberedLabels, class_weights, column_orders, read_labels
 from .moments import Array, Spread
 
 
@@ -30,15 +30,16 @@ class Batch:
         return None if self.weight is None else self.weight[self.labelled]
 
     def take(self, which: NDArray[np.intp]) -> Batch:
-        """Some of the rows, in order."""
+        """Some of the rows, in order, on the host."""
         here = np.cumsum(self.labelled)[which][self.labelled[which]] - 1
+        numbers = self.numbers if len(self.numbers) else np.arange(len(self.labelled))
         return replace(
             self,
-            rows=self.rows[which],
+            rows=_array.host(_array.rows_at(self.rows, which)),
             weight=None if self.weight is None else self.weight[which],
             labelled=self.labelled[which],
             labels=None if self.labels is None else self.labels[here],
-            numbers=self.numbers[here],
+            numbers=numbers[here],
         )
 
 
@@ -51,9 +52,14 @@ def read_batch(
     n = rows.shape[0]
     weight = check_weight(sample_weight, rows)
     labels: Any = None
-    labelled, numbers = np.zeros(n, dtype=bool), np.arange(n)
+    labelled = np.zeros(n, dtype=bool)
     if y is not None:
-        labels, labelled = read_labels(y, n, estimator.missing_label)
+        if _numbers_classes(estimator) and _array.on_device(rows):
+            labels, labelled = NumberedLabels.of(y, rows), np.ones(n, dtype=bool)
+        if labels is None:
+            labels, labelled = read_labels(y, n, estimator.missing_label)
+    # Of labels that were numbered on a device none can be wrong, so no message will name a row.
+    numbers = np.arange(0 if isinstance(labels, NumberedLabels) and weight is None else n)
     if estimator.class_weight is not None:
         _parameters.check_has_classes(estimator, labels)
         weight = np.ones(n) if weight is None else weight.copy()
@@ -67,8 +73,20 @@ def read_batch(
         refuse_non_finite(rows, getattr(estimator, "feature_names_in_", None))
     if weight is not None and not weight.all():
         kept = weight > 0
-        rows, weight, labelled = rows[kept], weight[kept], labelled[kept]
+        rows, weight, labelled = _array.rows_at(rows, kept), weight[kept], labelled[kept]
         numbers, labels = numbers[kept], None if labels is None else labels[kept]
     if labels is not None and not labelled.all():
         labels, numbers = labels[labelled], numbers[labelled]
     return Batch(rows, weight, labelled, labels, numbers, column_orders(y))
+
+
+def _numbers_classes(estimator: Any) -> bool:
+    """Whether integer labels are classes, and no more is asked of them than their number."""
+    kernel = estimator.label_kernel
+    return (
+        isinstance(kernel, str)
+        and kernel in ("auto", "delta")
+        and estimator.class_weight is None
+        and estimator.missing_label is None
+        and getattr(estimator, "label_map", None) != "gaussian"
+    )

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from . import _array
 from ._signs import with_signs
 from ._threads import in_order
 from .kernels import Kernel
 from .moments import Array, CrossMoment, union_of_classes
 
 TILE = 1024
+# Numbers of K that are on a device at a time.
+BAND = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class KernelRows:
     classes: tuple[Any, ...] | None
     codes: Any  # (n, m) class numbers, or None
     features: Any  # (n, q) label features, or None
+    place: _array.Place | None = None  # the device that makes K of rows that are on the host
 
     def rows_only(self, which: slice) -> KernelRows:
         """Some of the rows."""
@@ -45,6 +49,10 @@ class KernelRows:
             codes=None if self.codes is None else self.codes[which],
             features=None if self.features is None else self.features[which],
         )
+
+    def to(self, place: Any) -> KernelRows:
+        """With the rows in that place."""
+        return replace(self, rows=_array.rows_to(place, self.rows))
 
     def merge(self, other: KernelRows) -> KernelRows:
         classes, theirs = self.classes, other.codes
@@ -67,7 +75,7 @@ class DualMoment:
     """The cross-moment in r coordinates of its own span, and the way back to the rows."""
 
     cross: CrossMoment  # (r, q)
-    lift: Array  # (n, r)  beta_0 V / sigma
+    lift: Any  # (n, r)  beta_0 V / sigma, where the rows are
     centre: Array  # (r,)  the mean row in these coordinates
 
     @classmethod
@@ -76,22 +84,27 @@ class DualMoment:
     ) -> DualMoment:
         """`right` is Psi, (n, q), whose rank is known to be at most `rank_limit`."""
         total = kept.weight.sum()
-        share = (kept.weight / total)[:, None]
-        mean = share[:, 0] @ right
-        beta = share * (right - mean)  # columns sum to zero
+        place = _array.place_of(kept.rows) or kept.place
+        there, share = (_array.moved_to(place, a) for a in (right, (kept.weight / total)[:, None]))
+        mean = share[:, 0] @ there
+        beta = share * (there - mean)  # columns sum to zero
+        xp, mean = _array.namespace(beta), _array.host(mean)
         # One more column, the weights, brings the mean of K beta along.
-        products = quadratic_form(kernel, kept.rows, np.hstack([beta, share]), tile)
+        columns = xp.concat([beta, share], axis=1)
+        products = quadratic_form(kernel, kept.rows, columns, tile, kept.place)
         values, vectors = linalg.eigh(products[:-1, :-1])
         values, vectors = values[::-1][:rank_limit], vectors[:, ::-1][:, :rank_limit]
         # G is known to about eps of its largest entry, and to eps of the mean row that cancels in
         # it; what is below has no direction.
         eps = np.finfo(float).eps
-        floor = 4 * eps * products[-1, -1] * np.abs(beta).sum(axis=0).max(initial=0) ** 2
+        sizes = _array.host(xp.sum(xp.abs(beta), axis=0))
+        floor = 4 * eps * products[-1, -1] * sizes.max(initial=0) ** 2
         keep = values > max(values.max(initial=0) * max(right.shape) * eps, floor)
         sigma, vectors = np.sqrt(values[keep]), with_signs(vectors[:, keep])
         along, across = np.zeros(sigma.size), np.zeros(right.shape[1])
         cross = CrossMoment(total, along, along, across, mean, sigma[:, None] * vectors.T * total)
-        return cls(cross, beta @ (vectors / sigma), products[-1, :-1] @ (vectors / sigma))
+        lift = beta @ _array.like(vectors / sigma, beta)
+        return cls(cross, lift, products[-1, :-1] @ (vectors / sigma))
 
 
 def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int) -> Array:
@@ -108,8 +121,13 @@ def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int)
     return np.concatenate(list(in_order(block, range(0, rows.shape[0], tile))))
 
 
-def quadratic_form(kernel: Kernel, rows: Any, columns: Array, tile: int) -> Array:
+def quadratic_form(
+    kernel: Kernel, rows: Any, columns: Array, tile: int, place: _array.Place | None = None
+) -> Array:
     """columns^T K columns, (q, q), from the tiles of K on and above its diagonal."""
+    place = _array.place_of(rows) if _array.on_device(rows) else place
+    if place is not None:
+        return _quadratic_form_on_device(kernel, rows, columns, place)
     view = _View(kernel, rows, tile)
 
     def band(start: int) -> Array:
@@ -124,6 +142,62 @@ def quadratic_form(kernel: Kernel, rows: Any, columns: Array, tile: int) -> Arra
     for part in in_order(band, range(0, rows.shape[0], tile)):
         total += part
     return total
+
+
+def embed_on_device(kernel: Kernel, known: Any, coefficients: Any, rows: Any) -> Any:
+    """As `embed`, where the rows are, in float64."""
+    xp, place = _array.namespace(rows), _array.place_of(rows)
+    known = _array.rows_to(place, known)
+    tiles = _DeviceTiles(kernel, known[0, :])
+    left, right = tiles.sides(xp.astype(rows, known.dtype, copy=False))[0], tiles.sides(known)[1]
+    columns, parts = xp.astype(_array.moved_to(place, coefficients), right.dtype), []
+    for here in _bands(rows.shape[0], right.shape[0]):
+        product = tiles.between(left[here, :], right) @ columns
+        parts.append(xp.astype(product, xp.float64))
+    return xp.concat(parts)
+
+
+def _quadratic_form_on_device(
+    kernel: Kernel, rows: Any, columns: Array, place: _array.Place
+) -> Array:
+    """By bands of K from the diagonal on: the rest is its mirror image.
+
+    Rows on the host come over in pieces, two at a time, if all of them are too many.
+    """
+    xp, total = place.xp, 0.0
+    columns = _array.moved_to(place, columns)
+    pieces = _pieces(rows, place)
+    tiles = _DeviceTiles(kernel, _array.moved_to(place, rows[:1, :])[0, :])
+    for i, mine in enumerate(pieces):
+        left, right = tiles.sides(_array.moved_to(place, rows[mine, :]))
+        ours = xp.astype(columns[mine, :], left.dtype)
+        for here in _bands(left.shape[0], left.shape[0]):
+            across = xp.matrix_transpose(ours[here, :])
+            within = across @ (tiles.between(left[here, :], right[here, :]) @ ours[here, :])
+            total = total + xp.astype(within, xp.float64)
+            if here.stop < left.shape[0]:
+                values = tiles.between(left[here, :], right[here.stop :, :])
+                upper = xp.astype(across @ (values @ ours[here.stop :, :]), xp.float64)
+                total = total + upper + xp.matrix_transpose(upper)
+        for other in pieces[i + 1 :]:
+            right = tiles.sides(_array.moved_to(place, rows[other, :]))[1]
+            theirs = xp.astype(columns[other, :], left.dtype)
+            for here in _bands(left.shape[0], right.shape[0]):
+                values = tiles.between(left[here, :], right)
+                upper = xp.matrix_transpose(ours[here, :]) @ (values @ theirs)
+                upper = xp.astype(upper, xp.float64)
+                total = total + upper + xp.matrix_transpose(upper)
+    return _array.host(total)
+
+
+def _pieces(rows: Any, place: _array.Place) -> list[slice]:
+    """Slices of rows of which a device has room for two, with their sides."""
+    n = rows.shape[0]
+    if _array.on_device(rows):
+        return [slice(0, n)]
+    room = _array.free_bytes(place) // 8
+    step = max(1, int(room // max(1, rows.shape[1] * rows.dtype.itemsize)))
+    return [slice(a, min(a + step, n)) for a in range(0, n, step)]
 
 
 def _times(tile: NDArray[Any], columns: Array) -> NDArray[Any]:
@@ -161,6 +235,34 @@ class _View:
         return rows.astype(self.dtype, copy=False)
 
 
+class _DeviceTiles:
+    """Tiles of K on a device; what all of them share is made once, beside the rows."""
+
+    def __init__(self, kernel: Kernel, first: Any) -> None:
+        self._kernel = kernel
+        self._origin = first if kernel.blind_to_shift else None
+
+    def sides(self, rows: Any) -> tuple[Any, Any]:
+        """Rows in the form in which they are multiplied, from the left and from the right."""
+        xp = _array.namespace(rows)
+        if self._origin is not None:
+            rows = rows - self._origin  # float32 too: close numbers are subtracted exactly
+        if not self._kernel.shift_invariant:
+            rows = xp.astype(rows, xp.float64)
+        return self._kernel.factors(rows, rows) if self._kernel.name == "rbf" else (rows, rows)
+
+    def between(self, left: Any, right: Any) -> Any:
+        """(n, m)"""
+        if self._kernel.name != "rbf":
+            return self._kernel(left, right)
+        return _array.exp(left @ _array.namespace(left).matrix_transpose(right))
+
+
+def _bands(n: int, width: int) -> Iterator[slice]:
+    step = max(1, BAND // width)
+    return (slice(a, min(a + step, n)) for a in range(0, n, step))
+
+
 def _in_the_form_of(known: Any, rows: Any) -> Any:
     """Dense or sparse, as the training rows are."""
     if sparse.issparse(known):
@@ -172,4 +274,4 @@ def _stacked(above: Any, below: Any) -> Any:
     below = _in_the_form_of(above, below)
     if sparse.issparse(above):
         return sparse.vstack([above, below], format="csr")
-    return np.concatenate([above, below])
+    return _array.stacked(above, below)

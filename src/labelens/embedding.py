@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import dual
+from . import _array, dual
 from ._threads import in_order
 from .maps import Identity
-from .moments import Array
+from .moments import Array, blocks
 from .recipe import Recipe
 from .solution import Solved, SolvedDual
 
@@ -24,10 +24,13 @@ SAFE_TO_CANCEL = 1e3
 
 def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) -> NDArray[Any]:
     """(n, d) -> (n, k), float32 for float32 rows; not finite where rows are not, or overflow."""
+    if _array.on_device(rows):
+        return _on_device(recipe, moments, solved, rows)
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
     if isinstance(solved, SolvedDual):
         assert recipe.kernel is not None
-        known, scaled = (moments.rows, solved.coefficients), recipe.scaled(rows)
+        known = _array.host(moments.rows), _array.host(solved.coefficients)
+        scaled = recipe.scaled(rows)
         return _cast(dual.embed(recipe.kernel, *known, scaled, recipe.block) - solved.centre, dtype)
     k, plain = recipe.n_components, isinstance(recipe.phi, Identity) and recipe.scaling is None
     plain = plain and rows.dtype == dtype and not sparse.issparse(rows)
@@ -37,6 +40,32 @@ def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) 
         return _blocks(lambda part: part @ projector - centre, rows, k, dtype, PRODUCT_ROWS)
     embedding = _blocks(lambda part: _carefully(recipe, solved, part), rows, k, float, recipe.block)
     return _cast(embedding, dtype)
+
+
+def _on_device(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) -> Any:
+    """The same, on the device of the rows, in the precision that the recipe asks for."""
+    xp = _array.namespace(rows)
+    with _array.products(_array.place_of(rows), recipe.parameters["precision"]):
+        if isinstance(solved, SolvedDual):
+            assert recipe.kernel is not None
+            known = moments.rows, solved.coefficients
+            embedding = dual.embed_on_device(recipe.kernel, *known, recipe.scaled(rows))
+            embedding = embedding - _array.kept(solved.centre, embedding)
+            return xp.astype(embedding, rows.dtype, copy=False)
+        plain = isinstance(recipe.phi, Identity)
+        careful = plain and not (recipe.scaling is None and solved.cancels < SAFE_TO_CANCEL)
+        like = xp.astype(rows[:0, :], xp.float64) if careful else rows
+        projector = _array.kept(solved.projector, like)
+        centre = solved.centre[1] if careful else np.add(*solved.centre)
+        centre = _array.like(centre, projector)
+        width = 0 if plain and not careful else 3 * len(solved.projector)
+        parts = []
+        for here in blocks(rows, width):
+            features = recipe.features(rows[here, :])
+            if careful:
+                features = xp.astype(features, xp.float64) - _array.kept(solved.mean[0], projector)
+            parts.append(xp.astype(features @ projector - centre, rows.dtype, copy=False))
+        return parts[0] if len(parts) == 1 else xp.concat(parts)
 
 
 def _carefully(recipe: Recipe, solved: Solved, rows: Any) -> Array:

@@ -18,6 +18,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.utils.extmath import row_norms
 
+from . import _array
 from ._validation import check_number
 from .moments import Spread
 
@@ -64,6 +65,8 @@ class Kernel:
 
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
+        if _array.on_device(A):
+            return self._on_device(A, B)
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._values(A, B)
             finite = np.isfinite(values.sum()) or np.isfinite(values).all()
@@ -88,11 +91,49 @@ class Kernel:
                 return linear_kernel(A, B)
         return pairwise_kernels(A, B, metric=self.name, **self.params)
 
-    def _matern(self, distance: NDArray[Any]) -> NDArray[Any]:
+    def _on_device(self, A: Any, B: Any) -> Any:
+        """The same values; what is not finite shows in what is made of them."""
+        xp = _array.namespace(A)
+        match self.name:
+            case "rbf":
+                left, right = self.factors(A, B)
+                return _array.exp(xp.matmul(left, xp.matrix_transpose(right)))
+            case "laplacian":
+                return _array.exp(-self.gamma * _array.city_block(A, B))
+            case "matern":
+                return self._matern(xp.sqrt(_squares(A, B)))
+            case "polynomial" | "linear":
+                product = xp.matmul(A, xp.matrix_transpose(B))
+                if self.name == "linear":
+                    return product
+                return (self.gamma * product + self.params["coef0"]) ** self.params["degree"]
+        raise TypeError(
+            f"kernel={self.name!r} is a function of two rows on the host, and X is on a device: "
+            "use a kernel that labelens knows by name, or bring X over."
+        )
+
+    def factors(self, A: Any, B: Any) -> tuple[Any, Any]:
+        """(n, e), (m, e) whose inner products are the exponents -gamma |a - b|^2, on a device.
+
+        2 gamma a.b - gamma |a|^2 - gamma |b|^2 is one product if the norms are columns beside the
+        rows; in three pieces of few digits each, because TF32 keeps eleven bits of a number.
+        """
+        xp = _array.namespace(A)
+        ones = [_array.ones((rows.shape[0], 3), rows) for rows in (A, B)]
+        norms = [-self.gamma * xp.sum(rows * rows, axis=1) for rows in (A, B)]
+        pieces = [xp.stack(_array.pieces(norm), axis=1) for norm in norms]
+        # Rows of a multiple of 128 bytes, which cards multiply fastest.
+        spare = [_array.zeros((rows.shape[0], -(rows.shape[1] + 6) % 32), rows) for rows in (A, B)]
+        return (
+            xp.concat([2 * self.gamma * A, pieces[0], ones[0], spare[0]], axis=1),
+            xp.concat([B, ones[1], pieces[1], spare[1]], axis=1),
+        )
+
+    def _matern(self, distance: Any) -> Any:
         nu = self.params["nu"]
         # sqrt(2 nu) |x - x'| / length_scale
-        distance *= np.sqrt(4 * nu * self.gamma)
-        decay = np.exp(-distance)
+        distance *= float(np.sqrt(4 * nu * self.gamma))
+        decay = _array.namespace(distance).exp(-distance)
         if nu == 0.5:
             return decay
         if nu == 1.5:
@@ -111,6 +152,16 @@ def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:
     if A is B:
         np.fill_diagonal(kernel, 0)
     return np.exp(kernel, out=kernel)
+
+
+def _squares(A: Any, B: Any) -> Any:
+    """Squared distances on a device, zero where they are rounding."""
+    xp = _array.namespace(A)
+    left, right = (xp.sum(rows * rows, axis=1) for rows in (A, B))
+    sizes = left[:, None] + right
+    squares = sizes - 2 * xp.matmul(A, xp.matrix_transpose(B))
+    rounding = 16 * float(xp.finfo(squares.dtype).eps) * sizes
+    return xp.where(squares < rounding, 0.0 * sizes, squares)
 
 
 def _distances(A: Any, B: Any) -> NDArray[Any]:
@@ -172,7 +223,7 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
         gamma = 1 / (mean.size * variance) if variance > 0 else 1.0
     else:
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
-        sample = rows[np.sort(chosen)].astype(np.float64)
+        sample = _array.host(_array.rows_at(rows, np.sort(chosen))).astype(np.float64)
         if not sparse.issparse(sample):
             sample = sample - spread.origin
         squares = euclidean_distances(sample, squared=True)

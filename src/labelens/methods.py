@@ -60,6 +60,10 @@ class SupervisedPCA(Projection):
     batch_size : int, default=None
         Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
         the same, bit for bit.
+    precision : None or "tf32", default=None
+        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
+        eleven bits of every number, which is several times faster. Sums over blocks are float64
+        either way; on the host it changes nothing.
 
     Attributes
     ----------
@@ -118,6 +122,7 @@ class SupervisedPCA(Projection):
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
+        precision: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.label_kernel = label_kernel
@@ -129,6 +134,7 @@ class SupervisedPCA(Projection):
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
+        self.precision = precision
 
 
 class SupervisedRandomProjection(Projection):
@@ -182,6 +188,10 @@ class SupervisedRandomProjection(Projection):
     batch_size : int, default=None
         Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
         the same, bit for bit.
+    precision : None or "tf32", default=None
+        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
+        eleven bits of every number, which is several times faster. Sums over blocks are float64
+        either way; on the host it changes nothing.
 
     Attributes
     ----------
@@ -244,6 +254,7 @@ class SupervisedRandomProjection(Projection):
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
+        precision: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.label_kernel = label_kernel
@@ -256,6 +267,7 @@ class SupervisedRandomProjection(Projection):
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
+        self.precision = precision
 
 
 class KernelSupervisedPCA(Projection):
@@ -320,6 +332,10 @@ class KernelSupervisedPCA(Projection):
     batch_size : int, default=None
         Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
         the same, bit for bit.
+    precision : None or "tf32", default=None
+        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
+        eleven bits of every number, which is several times faster. Sums over blocks are float64
+        either way; on the host it changes nothing.
 
     Attributes
     ----------
@@ -386,6 +402,7 @@ class KernelSupervisedPCA(Projection):
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
+        precision: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -402,6 +419,7 @@ class KernelSupervisedPCA(Projection):
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
+        self.precision = precision
 
 
 class KernelSupervisedRandomProjection(Projection):
@@ -472,6 +490,10 @@ class KernelSupervisedRandomProjection(Projection):
     batch_size : int, default=None
         Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
         the same, bit for bit.
+    precision : None or "tf32", default=None
+        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
+        eleven bits of every number, which is several times faster. Sums over blocks are float64
+        either way; on the host it changes nothing.
 
     Attributes
     ----------
@@ -540,6 +562,7 @@ class KernelSupervisedRandomProjection(Projection):
         missing_label: Any = None,
         random_state: Any = None,
         batch_size: int | None = None,
+        precision: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -557,6 +580,7 @@ class KernelSupervisedRandomProjection(Projection):
         self.missing_label = missing_label
         self.random_state = random_state
         self.batch_size = batch_size
+        self.precision = precision
 
 
 # By the names of the paper.

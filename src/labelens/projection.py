@@ -14,13 +14,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from . import _parameters, dual
+from . import _array, _parameters, device, dual
 from ._jit import get_ready
 from ._threads import one_blas_thread
 from ._validation import (
+    all_finite,
     check_embedding,
     check_is_fitted,
     check_rows,
+    check_same_place,
     refuse_non_finite,
 )
 from ._warn import warn_user
@@ -47,6 +49,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     moments_: Any  # Moments; with the exact kernel KernelRows
     _recipe: Recipe
     _solved: Solved | SolvedDual | None  # None until the components are needed
+    _place: _array.Place | None = None  # where the rows were; None: on the host, in NumPy's arrays
 
     # Fitting -------------------------------------------------------------------------------------
 
@@ -70,7 +73,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if (engine := engine_of(X)) is not None:
             fit_parts(self, engine.Collection(X, y, sample_weight))
             return self
-        with self._unchanged_on_error():
+        with self._unchanged_on_error(), one_blas_thread():
             self._take(X, y, sample_weight, before=None, complete=True)
             try:
                 self._solve()
@@ -139,7 +142,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         _parameters.check(self)
         first = before is None
         batch = read_batch(self, X, y, sample_weight, first, complete)
-        get_ready(batch.rows.size)
+        self._place = _array.place_of(X)
+        if not _array.on_device(batch.rows):
+            get_ready(batch.rows.size)
         if first:
             self._draw(batch)
         else:
@@ -153,7 +158,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         with one_blas_thread():
             self._recipe = draw_recipe(settled, batch)
         if settled is not self:
-            self._recipe = replace(self._recipe, parameters=self.get_params(deep=False))
+            self._recipe = replace(self._recipe, parameters=_parameters.of(self))
 
     def _add(self, batch: Batch, before: Any) -> None:
         """The moments of those before and of this batch."""
@@ -167,7 +172,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         right = self._recipe.encode(batch)
         if self._recipe.phi is not None:
-            self.moments_ = summarize(self._recipe, batch, right, before)
+            there = _array.on_device(batch.rows)
+            how = device.summarize if there else summarize
+            self.moments_ = how(self._recipe, batch, right, before)
             if not self.moments_.finite():
                 refuse_non_finite(batch.rows, getattr(self, "feature_names_in_", None))
                 raise ValueError(
@@ -192,9 +199,10 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if right is None:
             assert before is not None
             return replace(before.rows_only(slice(0)), n_samples=n)
-        rows = self._recipe.scaled(batch.rows[labelled])  # a copy, which the caller cannot change
+        # A copy, which the caller cannot change.
+        rows = self._recipe.scaled(_array.rows_at(batch.rows, labelled))
         return dual.KernelRows(
-            n, rows, weight[labelled], right.classes, right.codes, right.features
+            n, rows, weight[labelled], right.classes, _array.host(right.codes), right.features
         )
 
     def _solve(self) -> Any:
@@ -226,21 +234,22 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self, "moments_")
         if (engine := engine_of(X)) is not None:
             return engine.transformed(self, X)
+        check_same_place(self, X, "transform")
         return self._embedded(self, X)
 
     def _embedded(self, names: Any, X: Any) -> NDArray[Any]:
         """The same; the columns of X are known to be right if `names` is None."""
         rows = check_rows(names, X, reset=False, finite=self._kernelised)
-        if self._kernelised:
+        if self._kernelised and not _array.on_device(rows):
             get_ready(rows.size)
         embedding = embed(self._recipe, self.moments_, self._solve(), rows)
-        if not np.isfinite(embedding).all():
+        if not all_finite(embedding):
             refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
             raise ValueError(
                 f"The embedding of these rows overflows {embedding.dtype}: scale X down"
-                + (", or pass it as float64." if embedding.dtype == np.float32 else ".")
+                + (", or pass it as float64." if _array.is_single(embedding) else ".")
             )
-        return embedding
+        return _array.in_kind(embedding, _array.place_of(X))
 
     @available_if(lambda self: not self._kernelised)
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -255,15 +264,51 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "moments_")
+        check_same_place(self, X, "inverse_transform")
         embedding = check_embedding(X, self._n_features_out)
         solved, before = self._solve(), self._recipe.scaling
         rows = embedding @ linalg.pinv(solved.solution.components).T
         if solved.scaling is not None:
             rows /= solved.scaling.factor
-        rows += self.mean_
+        rows += np.add(*solved.mean)
         if before is not None:
             rows = rows / before.factor + before.shift
-        return rows.astype(np.float32) if embedding.dtype == np.float32 else rows
+        rows = rows.astype(np.float32) if embedding.dtype == np.float32 else rows
+        return _array.in_kind(rows, _array.place_of(X))
+
+    def to(self, where: Any) -> Self:
+        """Move a fitted model to a device or to another library's arrays.
+
+        `transform` computes where the rows are that it gets, wherever the model is. What moves is
+        what a model shows (`components_`, `mean_`, `dual_coef_`), and the training rows of the
+        exact kernel. Files know no device: a model that is loaded is on the host.
+
+        Parameters
+        ----------
+        where : str, device or module
+            "cuda", "cuda:1", "cpu" (torch's devices), "torch", "cupy", "cupy:1", "numpy", a
+            `torch.device`, or the module itself.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from labelens import SupervisedPCA
+        >>> model = SupervisedPCA().fit(*load_iris(return_X_y=True))
+        >>> type(model.to("numpy").components_).__name__
+        'ndarray'
+        """
+        check_is_fitted(self, "moments_")
+        self._place = _array.named_place(where)
+        self.moments_ = self.moments_.to(self._place)
+        return self
+
+    def _shown(self, values: Array) -> Any:
+        """A fitted attribute, in kind: where the rows were, or where the model was moved."""
+        return _array.in_kind(values, self._place)
 
     # Fitted attributes, computed when they are first asked for -----------------------------------
 
@@ -271,14 +316,14 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def components_(self) -> Array:
         """(n_components, p) over the p features of the map; of scaled rows if `scale` is set."""
         self._refuse_exact("components_")
-        return self._solve().solution.components
+        return self._shown(self._solve().solution.components)
 
     @property
     def mean_(self) -> Array:
         """Mean of the features, (p,)."""
         self._refuse_exact("mean_")
         origin, offset = self._solve().mean
-        return origin + offset
+        return self._shown(origin + offset)
 
     @property
     def dual_coef_(self) -> Array:
@@ -286,7 +331,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self, "moments_")
         if self._recipe.phi is not None:
             raise AttributeError("Only approximation='exact' has dual_coef_.")
-        return self._solve().coefficients.T
+        return self._shown(_array.host(self._solve().coefficients).T)
 
     @property
     def singular_values_(self) -> Array:
@@ -388,4 +433,5 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.target_tags.required = False
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = True
         return tags

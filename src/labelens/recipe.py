@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from . import _parameters
+from . import _array, _parameters
 from ._threads import in_order
-from ._validation import check_seed
+from ._validation import check_seed, refuse_non_finite
 from .batch import Batch
 from .kernels import Kernel, make_kernel, settle_gamma
 from .labels import LabelMap, Right, Unlabelled, make_label_map
@@ -28,6 +28,7 @@ from .moments import (
     Moments,
     Scatter,
     Spread,
+    spread_on_device,
     union_of_classes,
 )
 from .scaling import Scaling
@@ -131,9 +132,11 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         raise ValueError(_parameters.too_wide(estimator, phi.n_features))
     noise = None
     if sketch:
-        noise = Unlabelled.for_rows(rows[:BLOCK_ROWS], estimator.n_components, seed)
+        noise = Unlabelled.for_rows(
+            _array.host(_array.rows_at(rows, slice(BLOCK_ROWS))), estimator.n_components, seed
+        )
     return Recipe(
-        estimator.get_params(deep=False),
+        _parameters.of(estimator),
         estimator.n_components,
         estimator._spectral,
         psi,
@@ -290,6 +293,9 @@ def needs_spread(estimator: Any) -> bool:
 def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
     """The first pass of kernel methods: ranges and variances of all columns."""
     rows, weight = batch.rows, batch.weight
+    if _array.on_device(rows):
+        spread = spread_on_device(rows, weight)
+        return _checked(spread if before is None else before.merge(spread), rows)
     block = block_rows(rows, None)
 
     def of(start: int) -> Spread:
@@ -302,7 +308,12 @@ def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
         with np.errstate(over="ignore", invalid="ignore"):
             total = part if total is None else total.merge(part)
     assert total is not None
+    return _checked(total, rows)
+
+
+def _checked(total: Spread, rows: Any) -> Spread:
     if not np.isfinite(total.squares).all():
+        refuse_non_finite(rows)
         raise ValueError(
             "The variances of X overflow float64: X or sample_weight is too large. Scale them down "
             "first."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from . import _array
 from .moments import Array, Spread
 
 SCALES = (None, "minmax", "standard")
@@ -29,6 +30,11 @@ class Scaling:
         return cls(shift, 1 / np.where(varies, width, 1.0))
 
     def __call__(self, rows: Any) -> Any:
+        if _array.on_device(rows):
+            xp = _array.namespace(rows)
+            exact = xp.astype(rows, xp.float64)
+            exact = (exact - _array.kept(self.shift, exact)) * _array.kept(self.factor, exact)
+            return xp.astype(exact, rows.dtype)
         dtype = np.float32 if rows.dtype == np.float32 else np.float64
         if not sparse.issparse(rows):
             return ((rows - self.shift) * self.factor).astype(dtype, copy=False)
@@ -77,4 +83,4 @@ class ScaledRows:
         return self.rows.shape
 
     def __getitem__(self, which: Any) -> Any:
-        return self.scaling(self.rows[which])
+        return self.scaling(_array.rows_at(self.rows, which))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from . import dual, solvers
+from . import _array, dual, solvers
 from .labels import AlikeLabels, LabelMap, Right, class_code
 from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
@@ -62,7 +62,7 @@ class SolvedDual:
     """The same for the exact kernel, whose features are never written out."""
 
     solution: solvers.Solution
-    coefficients: Array  # (n, k) of the training rows
+    coefficients: Any  # (n, k) of the training rows, where those are
     centre: Array  # (k,)
     shrinkage: float = 1.0
 
@@ -169,7 +169,9 @@ def _solve_dual(
         right, rank_limit = right @ factor, factor.shape[1]
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
-    moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
+    place = _array.place_of(kept.rows) or kept.place
+    with _array.products(place, recipe.parameters["precision"]):
+        moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
     k = recipe.n_components
     if recipe.spectral:
         solution = solvers.spectral(moment.cross, None, k, 1.0, None, rank_limit)
@@ -180,7 +182,7 @@ def _solve_dual(
         solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)
-    coefficients = moment.lift @ solution.components.T
+    coefficients = moment.lift @ _array.like(solution.components.T, moment.lift)
     return SolvedDual(solution, coefficients, solution.components @ moment.centre)
 
 

@@ -13,14 +13,15 @@ component does not jump there. At t = 1 and t = 0 the single term of A goes unsc
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
+from . import _array
 from ._signs import with_signs
 from .moments import Array, ClassSums, CrossMoment, Scatter
 
@@ -83,7 +84,7 @@ class Solution:
             captured[: len(basis)] = np.sum((basis @ covariance) ** 2, axis=1)
             return captured, float(np.sum(covariance**2))
         if self.scatter is not None:
-            covariance = self.scatter.covariance
+            covariance = _array.host(self.scatter.covariance)
             captured[: len(basis)] = np.einsum("ij,ij->i", basis @ covariance, basis)
             return captured, float(np.trace(covariance))
         return captured + np.nan, np.nan  # randomized PCA keeps no C_xx to measure against
@@ -109,8 +110,8 @@ def spectral(
         objective = _objective(cross, scatter, target_weight)
         if white is not None:
             objective = white.into(white.into(objective).T)
-        size = len(objective)
-        values, vectors = linalg.eigh(objective, subset_by_index=(max(0, size - k), size - 1))
+        size = objective.shape[0]
+        values, vectors = _array.largest(objective, k)
         values = np.sqrt(np.maximum(values[::-1], 0))
         vectors = vectors[:, ::-1]
         # Squared singular values are known to about eps of the largest.
@@ -177,8 +178,8 @@ def ledoit_wolf(scatter: Scatter) -> float:
     """
     covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
     with np.errstate(over="ignore", invalid="ignore"):
-        norm = float(np.sum(covariance**2))
-        distance = norm - np.trace(covariance) ** 2 / p
+        norm = float(_array.namespace(covariance).sum(covariance**2))
+        distance = norm - _array.trace(covariance) ** 2 / p
     if not np.isfinite(scatter.quartic + norm):
         raise ValueError(
             "shrinkage='auto' needs fourth powers of X, and they overflow float64: scale X first "
@@ -190,50 +191,62 @@ def ledoit_wolf(scatter: Scatter) -> float:
     return float(np.clip(error / distance, 0.0, 1.0))
 
 
-def _objective(cross: Cross | None, scatter: Scatter | None, t: float) -> Array:
-    """A(t), (p, p)."""
+def _objective(cross: Cross | None, scatter: Scatter | None, t: float) -> Any:
+    """A(t), (p, p), where C_xx is."""
     assert scatter is not None
     spread = scatter.covariance
     if cross is None or t == 0:
         return spread
-    covariance = cross.covariance
+    covariance = _array.like(cross.covariance, spread)
     dependence = covariance @ covariance.T
-    spread *= (1 - t) / _or_one(np.trace(spread))
-    return spread + t * dependence / _or_one(np.trace(dependence))
+    spread *= (1 - t) / _or_one(_array.trace(spread))
+    return spread + t * dependence / _or_one(_array.trace(dependence))
 
 
 class Whitening:
-    """W with W^T B(s) W = I, by Cholesky where B is safely positive, else on its range."""
+    """W with W^T B(s) W = I, by Cholesky where B is safely positive, else on its range.
+
+    It is made where C_xx is, and so is what it makes of columns on a device; those on the host
+    come back to it.
+    """
 
     def __init__(self, scatter: Scatter, s: float) -> None:
         matrix = scatter.covariance
-        matrix *= (1 - s) * len(matrix) / _or_one(np.trace(matrix))
-        matrix[np.diag_indices_from(matrix)] += s
-        self.root = self.inverse = None
+        p = matrix.shape[0]
+        matrix *= (1 - s) * p / _or_one(_array.trace(matrix))
+        _array.add_to_diagonal(matrix, s)
         # Columns in comparable units first: a column of small numbers is not a null column.
-        size = np.sqrt(np.diag(matrix))
-        self.unit = 1 / np.where(size > 0, size, 1.0)[:, None]
+        size = np.sqrt(_array.diagonal(matrix))
+        self.unit = _array.like(1 / np.where(size > 0, size, 1.0)[:, None], matrix)
         matrix *= self.unit
         matrix *= self.unit.T
-        with suppress(np.linalg.LinAlgError):
-            self.root = np.linalg.cholesky(matrix)  # other threads may run meanwhile
-        if self.root is None or np.diag(self.root).min() ** 2 <= len(matrix) * EPS:
-            values, vectors = linalg.eigh(matrix)
-            keep = values > values[-1] * len(matrix) * EPS
-            self.inverse = vectors[:, keep] / np.sqrt(values[keep])
+        self.inverse: Any = None
+        self.root = _array.cholesky(matrix)
+        if self.root is None or _array.diagonal(self.root).min() ** 2 <= p * EPS:
+            values, vectors = _array.eigh(matrix)
+            keep = values > values[-1] * p * EPS
+            self.inverse = _array.like(vectors[:, keep] / np.sqrt(values[keep]), matrix)
 
-    def into(self, columns: Array) -> Array:
+    def into(self, columns: Any) -> Any:
         """W^T columns."""
-        columns = self.unit * columns
+        there = self.unit * self._there(columns)
         if self.inverse is not None:
-            return self.inverse.T @ columns
-        return linalg.solve_triangular(self.root, columns, lower=True)
+            return self._back(self.inverse.T @ there, columns)
+        return self._back(_array.solve_triangular(self.root, there, transposed=False), columns)
 
-    def out(self, columns: Array) -> Array:
+    def out(self, columns: Any) -> Any:
         """W columns."""
+        there = self._there(columns)
         if self.inverse is not None:
-            return self.unit * (self.inverse @ columns)
-        return self.unit * linalg.solve_triangular(self.root, columns, lower=True, trans="T")
+            return self._back(self.unit * (self.inverse @ there), columns)
+        solved = _array.solve_triangular(self.root, there, transposed=True)
+        return self._back(self.unit * solved, columns)
+
+    def _there(self, columns: Any) -> Any:
+        return _array.moved_to(_array.place_of(self.unit), columns)
+
+    def _back(self, made: Any, columns: Any) -> Any:
+        return _array.host(made) if isinstance(columns, np.ndarray) else made
 
 
 def _beyond_rounding(cross: Cross | None) -> Array:

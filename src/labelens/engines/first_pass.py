@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .. import _array
 from .._validation import check_rows
 from ..batch import read_batch
 from ..labels import class_weights, read_labels
@@ -207,5 +208,7 @@ def join_rows(parts: Any) -> Any:
 
 
 def _rows_of(X: Any, which: Any) -> Any:
+    if _array.on_device(X):
+        return _array.host(_array.rows_at(X, which))
     rows = some_rows(X, which)
     return check_rows(None, rows, reset=False, finite=False) if hasattr(rows, "columns") else rows

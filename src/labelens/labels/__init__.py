@@ -30,6 +30,7 @@ from .cyclic import CyclicLabels
 from .fourier import FourierLabels
 from .hashed import HashedLabels
 from .linear import LinearLabels
+from .numbered import NumberedLabels
 from .onehot import OneHotLabels
 from .reading import choose_kernel, column_orders, read_labels
 from .right import LabelMap, Right
@@ -41,6 +42,7 @@ from .weighting import class_weights
 __all__ = [
     "AlikeLabels",
     "LabelMap",
+    "NumberedLabels",
     "Right",
     "Unlabelled",
     "choose_kernel",

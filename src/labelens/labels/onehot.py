@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .numbered import NumberedLabels
 from .right import Right, random_generator, spread_evenly
-from .vocabulary import hashed_normals, label_kind, number_labels
+from .vocabulary import check_kind, hashed_normals, label_kind, number_labels
 
 # The paper's stand-in for the delta kernel: an RBF on the labels with sigma_Y = 1e-10 (section 3).
 PAPER_GAMMA = 1 / (2 * 1e-10**2)
@@ -90,6 +91,8 @@ def kinds_of(y: Any) -> tuple[str, ...]:
             "label_kernel='delta' takes classes in a dense y; a sparse y is a multilabel "
             "indicator, for which there is label_kernel='linear'."
         )
+    if isinstance(y, NumberedLabels):
+        return (label_kind(y.distinct[0]),)
     return tuple(label_kind(label) for label in (y[0] if y.ndim == 2 else y[:1]))
 
 
@@ -97,6 +100,10 @@ def encode_classes(
     y: Any, kinds: tuple[str, ...], whole: bool, rows: NDArray[np.intp]
 ) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
     """(n,) or (n, m) -> the classes in order and the (n, m) numbers of the rows'."""
+    if isinstance(y, NumberedLabels):
+        labels = y.distinct.tolist()
+        check_kind(labels[0], kinds[0], "the first label")
+        return tuple(labels), y.codes[:, None]
     columns = y[:, None] if y.ndim == 1 else y
     if columns.shape[1] != len(kinds):
         raise ValueError(

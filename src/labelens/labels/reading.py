@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .. import _array
 from .._validation import refuse_broken
 from .vocabulary import is_missing
 
@@ -119,6 +120,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     """np.asarray that changes no label: ints stay ints, strings keep their ends."""
     if np.ma.is_masked(y):
         raise ValueError(f"y is a masked array with masked labels. {HOW_TO_MARK}")
+    y = _array.host(y)
     if not isinstance(y, (list, tuple)):
         labels = np.asarray(y)
         return as_numbers(labels) if labels.dtype == object else labels

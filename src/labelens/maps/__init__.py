@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import Kernel
-from .base import FeatureMap
+from .base import FeatureMap, cosine_and_sine, unscaled
 from .fastfood import fastfood
 from .fourier import Fourier
 from .identity import Identity
@@ -28,7 +28,14 @@ from .nystroem import Nystroem
 from .orthogonal import orthogonal
 from .transformed import Transformed, tensor_sketch
 
-__all__ = ["APPROXIMATIONS", "FeatureMap", "Identity", "make_feature_map"]
+__all__ = [
+    "APPROXIMATIONS",
+    "FeatureMap",
+    "Identity",
+    "cosine_and_sine",
+    "make_feature_map",
+    "unscaled",
+]
 
 APPROXIMATIONS = ("fourier", "orthogonal", "fastfood", "nystroem", "exact")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _array
 from ..kernels import Kernel
 from .base import feature_generator, radial_scale, waves, working_dtype
 
@@ -49,6 +50,8 @@ class Fourier:
 
     def angles(self, rows: Any) -> NDArray[Any]:
         """(n, d) -> (n, ceil(p/2))."""
+        if _array.on_device(rows):
+            return rows @ _array.kept(self.frequencies, rows)
         dtype = working_dtype(rows)
         frequencies = self._single if dtype == np.float32 else self.frequencies
         return rows.astype(dtype, copy=False) @ frequencies

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from .. import _array
 from ..kernels import Kernel
 from .base import feature_generator, working_dtype
 
@@ -31,7 +32,7 @@ class Nystroem:
     @classmethod
     def draw(cls, kernel: Kernel, rows: Any, n_features: int, seed: int) -> Nystroem:
         chosen = feature_generator(seed).permutation(rows.shape[0])[:n_features]
-        landmarks = rows[np.sort(chosen)].astype(np.float64)
+        landmarks = _array.host(_array.rows_at(rows, np.sort(chosen))).astype(np.float64)
         origin = None
         if kernel.blind_to_shift and not sparse.issparse(landmarks):
             origin = landmarks[0].copy()  # measured from here, distances keep their digits
@@ -52,6 +53,8 @@ class Nystroem:
         return len(self.whitening)
 
     def __call__(self, rows: Any) -> NDArray[Any]:
+        if _array.on_device(rows):
+            return self._on_device(rows)
         dtype, rows = working_dtype(rows), rows.astype(np.float64)
         if self.origin is not None:
             rows = (rows.toarray() if sparse.issparse(rows) else rows) - self.origin
@@ -66,6 +69,17 @@ class Nystroem:
             stop = start + step
             features[:, start:stop] = values[:, :stop] @ self.whitening[:stop, start:stop]
         return features
+
+    def _on_device(self, rows: Any) -> Any:
+        xp = _array.namespace(rows)
+        single, rows = rows.dtype, xp.astype(rows, xp.float64)
+        landmarks = self.landmarks
+        if sparse.issparse(landmarks):
+            landmarks = landmarks.toarray()
+        if self.origin is not None:
+            rows = rows - _array.kept(self.origin, rows)
+        values = self.kernel(rows, _array.kept(landmarks, rows))
+        return xp.astype(values @ _array.kept(self.whitening, rows), single)
 
     def _from(self) -> NDArray[np.float64]:
         return np.zeros(0) if self.origin is None else self.origin

@@ -8,15 +8,19 @@ over, and then by the lengths that the frequencies shall have. Each group has it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
-from .. import _jit
+from .. import _array, _jit
 from .base import waves, working_dtype
+
+# Padded columns from which on a device makes angles by transforms, and where products are TF32's: a
+# product reads the rows once, and a card multiplies faster than it reads (benchmarks/gpu.py).
+TRANSFORMED_FROM = (1 << 11, 1 << 13)
 
 
 def padded_size(d: int) -> int:
@@ -42,6 +46,8 @@ class Structured:
 
     def angles(self, rows: Any) -> NDArray[Any]:
         """(n, d) -> (n, ceil(p/2))."""
+        if _array.on_device(rows):
+            return self._on_device(rows)
         dtype = working_dtype(rows)
         rows = rows.astype(dtype, copy=False)
         if sparse.issparse(rows):
@@ -63,6 +69,33 @@ class Structured:
             )
         return angles
 
+    def _on_device(self, rows: Any) -> Any:
+        """The same angles, by a product with all frequencies unless transforms are cheaper."""
+        if self.lengths.shape[1] >= TRANSFORMED_FROM[_array.in_tf32(rows)]:
+            return self._transformed_on_device(rows)
+
+        def written_out() -> Any:
+            xp = _array.namespace(rows)
+            one_by_one = xp.eye(self.d, dtype=xp.float64, device=_array.device(rows))
+            return xp.astype(self._transformed_on_device(one_by_one), rows.dtype)
+
+        return rows @ _array.made_once(self.diagonals, rows, written_out)
+
+    def _transformed_on_device(self, rows: Any) -> Any:
+        xp, size = _array.namespace(rows), self.lengths.shape[1]
+        padding = _array.zeros((rows.shape[0], size - self.d), rows)
+        padded, groups = xp.concat([rows, padding], axis=1), []
+        diagonals, lengths = (_array.like(a, rows) for a in (self.diagonals, self.lengths))
+        for g in range(len(self.lengths)):
+            group = padded
+            for stage in range(self.diagonals.shape[1]):
+                if self.permutations.shape[1]:
+                    group = _array.columns_at(group, self.permutations[g, stage])
+                group = _hadamard(group * diagonals[g, stage, :])
+            groups.append(group * lengths[g, :])
+        angles = groups[0] if len(groups) == 1 else xp.concat(groups, axis=1)
+        return angles[:, : (self.n_features + 1) // 2]
+
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
         """(d, ceil(p/2)), written out: for sparse rows, which the transform would fill."""
@@ -76,3 +109,22 @@ class Structured:
             and np.array_equal(self.diagonals, other.diagonals)
             and np.allclose(self.lengths, other.lengths, rtol=1e-9, atol=0)
         )
+
+
+def _hadamard(rows: Any) -> Any:
+    """(n, D) rows times the D x D Walsh-Hadamard matrix, as H_a and H_b of its Kronecker product.
+
+    Two products with small matrices in place of log2(D) passes over memory.
+    """
+    xp = _array.namespace(rows)
+    n, size = rows.shape
+    a = 1 << (size.bit_length() - 1) // 2
+    blocks = xp.reshape(rows, (n, a, size // a))
+    blocks = blocks @ _array.kept(_hadamard_matrix(size // a), rows)
+    blocks = _array.kept(_hadamard_matrix(a), rows) @ blocks
+    return xp.reshape(blocks, (n, size))
+
+
+@cache
+def _hadamard_matrix(size: int) -> NDArray[np.float64]:
+    return linalg.hadamard(size).astype(np.float64)

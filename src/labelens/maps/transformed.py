@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.kernel_approximation import PolynomialCountSketch
 
+from .. import _array
 from ..kernels import Kernel
 from .base import feature_generator
 
@@ -24,10 +25,14 @@ class Transformed:
 
     @classmethod
     def fit(cls, transformer: Any, rows: Any) -> Transformed:
-        fitted = clone(transformer).fit(rows[:])
-        return cls(fitted, fitted.transform(rows[:1]).shape[1])
+        fitted = clone(transformer).fit(_array.host(_array.rows_at(rows, slice(None))))
+        return cls(fitted, fitted.transform(_array.host(_array.rows_at(rows, slice(1)))).shape[1])
 
     def __call__(self, rows: Any) -> Any:
+        if _array.on_device(rows):  # somebody else's code, which runs on the host
+            features = self(_array.host(rows))
+            dense = features.toarray() if sparse.issparse(features) else features
+            return _array.like(dense, rows)
         features = self.transformer.transform(rows)
         features = features.tocsr() if sparse.issparse(features) else np.asarray(features)
         values: Any = features.data if sparse.issparse(features) else features

@@ -12,6 +12,7 @@ allocates nothing.
 from .class_sums import ClassSums
 from .common import BLOCK_ROWS, Array
 from .cross import CrossMoment
+from .fold import Fold, blocks, centre_of, far_from_zero, few_classes, spread_on_device
 from .scatter import Scatter
 from .sealed import Sealed, refuse_sealed
 from .spread import Spread
@@ -22,10 +23,16 @@ __all__ = [
     "Array",
     "ClassSums",
     "CrossMoment",
+    "Fold",
     "Moments",
     "Scatter",
     "Sealed",
     "Spread",
+    "blocks",
+    "centre_of",
+    "far_from_zero",
+    "few_classes",
     "refuse_sealed",
+    "spread_on_device",
     "union_of_classes",
 ]

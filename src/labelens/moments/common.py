@@ -68,5 +68,8 @@ def weighted_product(left: Rows, right: Rows, weight: Array) -> Array:
     return product.toarray() if sparse.issparse(product) else np.ascontiguousarray(product)
 
 
-def shifted(mine: Array, other: Array, reuse: bool) -> Array:
-    return np.add(mine, other, out=mine if reuse else None)
+def shifted(mine: Any, other: Any, reuse: bool) -> Any:
+    if reuse:
+        mine += other
+        return mine
+    return mine + other

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from .. import _array
 from .common import Array, Rows, about_mean, shifted, weights
 
 
@@ -17,7 +19,7 @@ class Scatter:
     weight: float
     origin: Array  # (p,)
     offset: Array  # (p,)
-    comoment: Array  # (p, p)
+    comoment: Any  # (p, p), on the device of rows that were on one
     cubic: Array  # (p,)  sum_i w_i |d_i|^2 d_i
     quartic: float  # sum_i w_i |d_i|^4
 
@@ -47,8 +49,8 @@ class Scatter:
         return self.origin, self.offset
 
     @property
-    def covariance(self) -> Array:
-        """C_xx, (p, p)."""
+    def covariance(self) -> Any:
+        """C_xx, (p, p), where the rows were."""
         return self.comoment / self.weight
 
     def merge(self, other: Scatter, reuse: bool = False) -> Scatter:
@@ -57,8 +59,9 @@ class Scatter:
         delta = (other.origin - self.origin) + (other.offset - self.offset)
         cubic_a, quartic_a = self._about(-share * delta)
         cubic_b, quartic_b = other._about((1 - share) * delta)
-        comoment = shifted(self.comoment, other.comoment, reuse)
-        comoment += np.outer(delta, delta * (self.weight * share))
+        there = _array.place_of(self.comoment)
+        comoment = shifted(self.comoment, _array.moved_to(there, other.comoment), reuse)
+        comoment += _array.like(np.outer(delta, delta * (self.weight * share)), comoment)
         return replace(
             self,
             weight=total,
@@ -70,8 +73,8 @@ class Scatter:
 
     def _about(self, shift: Array) -> tuple[Array, float]:
         """Third and fourth moments when every d_i becomes d_i + shift (expand, sum d_i = 0)."""
-        pull = self.comoment @ shift
-        trace, length = np.trace(self.comoment), shift @ shift
+        pull = _array.host(self.comoment @ _array.like(shift, self.comoment))
+        trace, length = _array.trace(self.comoment), shift @ shift
         cubic = self.cubic + 2 * pull + (trace + self.weight * length) * shift
         quartic = self.quartic + 4 * (self.cubic + pull) @ shift
         return cubic, float(quartic + 2 * length * trace + self.weight * length**2)
@@ -82,7 +85,7 @@ class Scatter:
             self,
             origin=self.origin * factor,
             offset=self.offset * factor,
-            comoment=self.comoment * np.outer(factor, factor),
+            comoment=self.comoment * _array.like(np.outer(factor, factor), self.comoment),
             cubic=np.full_like(self.cubic, np.nan),
             quartic=np.nan,
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from .. import _array
 
 
 @dataclass(frozen=True)
@@ -13,6 +15,10 @@ class Sealed:
     n_samples: int
     classes: tuple[Any, ...] | None
     rows: Any = None  # (n, d) of the exact kernel
+
+    def to(self, place: Any) -> Sealed:
+        """With the rows in that place."""
+        return replace(self, rows=_array.rows_to(place, self.rows))
 
 
 def refuse_sealed(moments: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _array
 from .class_sums import ClassSums
 from .cross import CrossMoment
 from .scatter import Scatter
@@ -36,12 +37,19 @@ class Moments:
         cross = self.cross.offset_left if isinstance(self.cross, ClassSums) else self.cross
         parts = [cross.comoment if isinstance(cross, CrossMoment) else cross]
         if self.scatter is not None:
-            parts.append(np.diag(self.scatter.comoment))
+            parts.append(_array.diagonal(self.scatter.comoment))
         if self.sketch is not None:
             parts.append(self.sketch.comoment)
         if self.spread is not None:
             parts.append(self.spread.squares)
         return all(part is None or np.isfinite(part).all() for part in parts)
+
+    def to(self, place: Any) -> Moments:
+        """With C_xx, the only one that is large, in that place."""
+        if self.scatter is None:
+            return self
+        comoment = _array.moved_to(place, self.scatter.comoment)
+        return replace(self, scatter=replace(self.scatter, comoment=comoment))
 
     def merge(self, other: Moments, reuse: bool = False) -> Moments:
         mine, theirs = self.cross, other.cross

@@ -219,7 +219,7 @@ def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, ND
     signed = _signed(estimator)
     check_is_fitted(estimator, "moments_")
     arrays: dict[str, NDArray[Any]] = {}
-    recipe, known = estimator._recipe, estimator.moments_
+    recipe, known = estimator._recipe, estimator.moments_.to(None)
     parameters = put_parameters(estimator, arrays)
     parameters["n_components"] = int(recipe.n_components)  # "auto" has done its work
     _parameters.check_unchanged(estimator, recipe.parameters)

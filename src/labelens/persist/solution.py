@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _array
 from .._validation import check_number
 from ..moments import Array
 from ..recipe import Recipe, scales_moments
@@ -33,7 +34,7 @@ def put_solution(solved: Solved | SolvedDual, arrays: Puts) -> dict[str, Any]:
         arrays[f"solution.{name}"] = getattr(solved.solution, name)
     facts = {"rank": int(solved.solution.rank), "shrinkage": float(solved.shrinkage)}
     if isinstance(solved, SolvedDual):
-        arrays["solution.coefficients"] = solved.coefficients
+        arrays["solution.coefficients"] = _array.host(solved.coefficients)
         arrays["solution.centre"] = solved.centre
         return facts | {"cancels": None}
     arrays["solution.components"] = solved.solution.components

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .. import _array
 from ..tables.files import BROKEN, load_arrays
 from .base import Chunk, Source, some_rows
 
@@ -16,6 +17,7 @@ from .base import Chunk, Source, some_rows
 class InMemory(Source):
     def __init__(self, X: Any, label: Any, called: str = "the array") -> None:
         self.called = called
+        X, label = _array.host(X), _array.host(label)
         X = X.tocsr() if sparse.issparse(X) else X
         self.X, self.y = _without_columns(X, label) if _names_columns(X, label) else (X, label)
         if getattr(self.X, "ndim", 2) != 2:

@@ -102,7 +102,7 @@ def sealed(model: Any) -> Any:
     """What a worker needs of the model, without the moments."""
     model._solve()
     kept = copy(model)
-    known = model.moments_
+    known = model.moments_.to(None)
     rows = known.rows if model._recipe.phi is None else None
     kept.moments_ = Sealed(known.n_samples, known.classes, rows)
     return kept

@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
-from .. import _parameters
+from .. import _array, _parameters
 from .._jit import get_ready
 from .._threads import one_blas_thread
 from .._validation import check_rows
 from ..batch import Batch, read_batch
+from ..dual import KernelRows
 from ..engines import engine_of, on_dask
 from ..engines.errors import placed
 from ..engines.files import ranges_of
@@ -26,6 +27,7 @@ from ..sources import Batches, Chunk, Source, absolute, open_source
 from .checkpoint import Checkpoint
 from .plan import chunk_rows
 from .progress import Progress, Told
+from .sending import Sent
 
 Estimator = TypeVar("Estimator")
 
@@ -37,6 +39,7 @@ def fit(
     label: Any = None,
     features: Sequence[str] | None = None,
     engine: str | None = None,
+    device: Any = None,
     memory: str | int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Told | None = None,
@@ -63,6 +66,9 @@ def fit(
     engine : None or "dask", default=None
         Who reads files: this process, or the workers of the active Dask client, each its share. A
         dask array or frame is reduced where it is in any case. See docs/engines.md.
+    device : str, device or module, default=None
+        Compute on a device, such as "cuda": chunks are sent there while those before are added up.
+        Anything that the `to` method of an estimator takes. See docs/gpu.md.
     memory : str or int, default=None
         The most that may be in use beyond what is at the call, such as "512MB". What cannot be
         done with it is refused before anything is read. With an engine, in every task.
@@ -92,14 +98,17 @@ def fit(
     True
     """
     if engine is not None or engine_of(source) is not None:
-        for name, value in (("checkpoint", checkpoint), ("progress", progress)):
+        others = ("checkpoint", checkpoint), ("progress", progress), ("device", device)
+        for name, value in others:
             if value:
                 raise ValueError(f"{name} is for fits in this process; an engine has its own.")
         fit_parts(estimator, _parts(estimator, source, label, features, engine, memory))
         return estimator
+    if _array.on_device(source):
+        return estimator.fit(source, label)  # type: ignore[attr-defined]
     opened = open_source(source, label, features)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
-    stream_into(estimator, opened, memory, state, progress)
+    stream_into(estimator, opened, memory, state, progress, device)
     if state is not None:
         state.remove()
     return estimator
@@ -121,11 +130,19 @@ def _parts(
 
 
 def stream_into(
-    estimator: Any, source: Source, memory: Any, state: Checkpoint | None, progress: Any
+    estimator: Any,
+    source: Source,
+    memory: Any,
+    state: Checkpoint | None,
+    progress: Any,
+    device: Any = None,
 ) -> None:
     """Fit the estimator; the state is left behind, with all rows in it."""
     _parameters.check(estimator)
-    rows = chunk_rows(estimator, source, memory)
+    place = None if device is None else _array.named_place(device)
+    rows = chunk_rows(estimator, source, memory, place is not None)
+    if place is not None and not _parameters.is_exact(estimator):
+        source = Sent(source, place)
     size = source.n_bytes // source.head.dtype.itemsize
     get_ready(size)
     told = Progress(progress, source.n_rows, source.row_bytes)
@@ -148,6 +165,8 @@ def stream_into(
             work.moments_ = moments
             state.save(work, seen, now=True)  # nothing that was done is lost
         raise
+    if place is not None and isinstance(work.moments_, KernelRows):
+        work.moments_ = replace(work.moments_, place=place)
     told.at(seen, done=True)
     if state is not None:
         state.save(work, seen, now=True)

@@ -19,26 +19,30 @@ CHUNK_BYTES = 8 << 20
 # Kernel methods take long over a chunk, and threads wait for each other at its end: so many bytes,
 # and as many blocks.
 KERNEL_CHUNK_BYTES, KERNEL_BLOCKS = 32 << 20, 16
+# A device takes long to start and to say that it is done.
+SENT_BYTES = 384 << 20
 # Libraries that the first chunk loads, and what allocators keep: measured, rounded up.
 LOADED = 110 << 20
 # Of unknown labels so many features, or classes, are assumed.
 LABEL_FEATURES = 256
 
 
-def chunk_rows(estimator: Any, source: Source, memory: Any) -> int:
-    """Rows in a chunk; ValueError if even the smallest takes more than `memory`."""
+def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) -> int:
+    """Rows in a chunk, perhaps to be sent to a device; ValueError if `memory` allows for none."""
     unit = lcm(BLOCK_ROWS, block_rows(source.head, estimator.batch_size))
     # Copies of a chunk in the reader, one more of what is done with it, and its labels.
     row = (source.copies + 1) * source.row_bytes + 64
     most = CHUNK_BYTES
     if estimator._kernelised:
         most = max(KERNEL_CHUNK_BYTES, KERNEL_BLOCKS * BLOCK_ROWS * source.row_bytes)
+    if sent:
+        most = SENT_BYTES
     if memory is not None:
         allowed = as_bytes(memory)
         fixed = LOADED + source.reader_bytes + _fixed(estimator, source)
         needed = fixed + unit * row
         if allowed < needed and source.spare_memory():
-            return chunk_rows(estimator, source, memory)
+            return chunk_rows(estimator, source, memory, sent)
         if allowed < needed:
             raise ValueError(
                 f"memory={memory!r} is not enough: this fit needs {_written(needed)} "

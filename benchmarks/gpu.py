@@ -1,0 +1,421 @@
+"""Fits on a card, beside the floors that the same run measures and beside torch's own PCA.
+
+    python benchmarks/gpu.py --data DIR --out DIR
+
+needs torch with CUDA; CuPy and cuML are measured where they are installed. Floors are timed with
+events on the card, fits by the clock from the call to the last result, validation included; both
+after a warm-up, medians. Memory is the most that torch held during a fit beyond X itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+
+import labelens
+from data import mnist
+from labelens import (
+    KernelSupervisedPCA,
+    KernelSupervisedRandomProjection,
+    SupervisedPCA,
+    SupervisedRandomProjection,
+)
+from labelens.maps import structured
+from measure import machine
+
+CLASSES = 10
+LINES: list[str] = []
+
+
+def say(line: str = "") -> None:
+    print(line, flush=True)
+    LINES.append(line)
+
+
+def on_card(function: Callable[[], object], repeats: int = 7) -> float:
+    """Median milliseconds between two events on the card."""
+    for _ in range(2):
+        function()
+    times = []
+    for _ in range(repeats):
+        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        function()
+        stop.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(stop))
+    return statistics.median(times)
+
+
+def by_clock(function: Callable[[], object], repeats: int = 7) -> tuple[float, float]:
+    """Median milliseconds until the card has nothing left to do, and GB beyond what was in use."""
+    for _ in range(2):
+        function()
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    times = []
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        function()
+        torch.cuda.synchronize()
+        times.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(times), (torch.cuda.max_memory_allocated() - before) / 1e9
+
+
+class InTF32:
+    """Products in TF32 within."""
+
+    def __enter__(self) -> None:
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+
+    def __exit__(self, *_: object) -> None:
+        torch.backends.cuda.matmul.fp32_precision = "ieee"
+
+
+def header(title: str) -> None:
+    say(f"\n### {title}\n")
+    say("| job | ms | floor | ms | ratio | bar | GB beyond X |")
+    say("|---|--:|---|--:|--:|--:|--:|")
+
+
+def row(job: str, ours: tuple[float, float], floor: str, theirs: float, bar: str = "") -> None:
+    ratio = ours[0] / theirs
+    say(f"| {job} | {ours[0]:.3g} | {floor} | {theirs:.3g} | {ratio:.2f} | {bar} | {ours[1]:.2f} |")
+
+
+def fit(model: Any, X: Any, y: Any) -> Callable[[], object]:
+    mine = clone(model)
+    return lambda: mine.fit(X, y)
+
+
+def generated(n: int, d: int) -> tuple[Any, Any]:
+    """Rows around ten centres, made on the card."""
+    draw = torch.Generator(device="cuda").manual_seed(0)
+    y = torch.randint(0, CLASSES, (n,), device="cuda", generator=draw)
+    centres = torch.rand(CLASSES, d, device="cuda", generator=draw)
+    X = torch.rand(n, d, device="cuda", generator=draw)
+    step = 1 << 20
+    for start in range(0, n, step):
+        X[start : start + step] += centres[y[start : start + step]]
+    return X, y
+
+
+def linear(name: str, X: Any, y: Any, bar: str, host_labels: bool = False) -> None:
+    read = on_card(lambda: X.sum())
+    lowrank = on_card(lambda: torch.pca_lowrank(X, 9), 3)
+    for model in (SupervisedRandomProjection(9, random_state=0), SupervisedPCA(9)):
+        short = "".join(c for c in type(model).__name__ if c.isupper())
+        ours = by_clock(fit(model, X, y))
+        row(f"{short} fit, {name}", ours, "one read of X", read, bar)
+        row(f"{short} fit, {name}", ours, "torch.pca_lowrank(X, 9)", lowrank)
+        if host_labels:
+            ours = by_clock(fit(model, X, y.cpu().numpy()))
+            row(f"{short} fit, {name}, labels on the host", ours, "one read of X", read)
+
+
+def random_features(name: str, X: Any, y: Any) -> None:
+    floors = {}
+    for columns in (1024, 512):
+        weights = torch.randn(X.shape[1], columns, device="cuda")
+        out = torch.empty(len(X), columns, device="cuda")
+        floors[None, columns] = on_card(lambda w=weights, out=out: torch.mm(X, w, out=out), 3)
+        with InTF32():
+            floors["tf32", columns] = on_card(lambda w=weights, out=out: torch.mm(X, w, out=out), 5)
+        del out
+    for precision in ("tf32", None):
+        whole, half = floors[precision, 1024], floors[precision, 512]
+        kind, bar = ("TF32", "2.0") if precision else ("float32", "")
+        for gamma in (0.01, "scale"):
+            model = KernelSupervisedRandomProjection(
+                9, n_random_features=1024, gamma=gamma, precision=precision, random_state=0
+            )
+            ours = by_clock(fit(model, X, y), 5)
+            job = f"KSRP fit, {name}, 1024 features, gamma={gamma!r}"
+            row(job, ours, f"{kind} product with 1024 columns", whole, bar)
+            row(job, ours, f"{kind} product with the 512 frequencies", half)
+
+
+def exact(X: Any, y: Any) -> None:
+    def plain() -> None:
+        step = 8192
+        for a in range(0, len(X), step):
+            for b in range(0, len(X), step):
+                (X[a : a + step] @ X[b : b + step].T).exp_()
+
+    for precision in (None, "tf32"):
+        if precision:
+            with InTF32():
+                floor = on_card(plain, 3)
+        else:
+            floor = on_card(plain, 3)
+        model = KernelSupervisedPCA(9, approximation="exact", gamma=0.01, precision=precision)
+        kind = "TF32" if precision else "float32"
+        ours = by_clock(fit(model, X, y), 5)
+        row(f"exact KSPCA fit, MNIST, {kind}", ours, "X X^T in blocks, and exp", floor, "1.0")
+
+
+def many_features(X: Any, y: Any, test: tuple[Any, Any] | None) -> None:
+    p = 8192
+    weights = torch.randn(X.shape[1], p // 2, device="cuda")
+    features = torch.randn(len(X), p, device="cuda")
+
+    def products() -> None:
+        torch.mm(X, weights)
+        torch.mm(features.T, features)
+
+    for precision in (None, "tf32"):
+        if precision:
+            with InTF32():
+                floor = on_card(products, 3)
+        else:
+            floor = on_card(products, 3)
+        if precision == "tf32":
+            del features
+        model = KernelSupervisedPCA(
+            9, n_random_features=p, shrinkage=1e-3, gamma=GAMMA, precision=precision,
+            random_state=0,
+        )  # fmt: skip
+        ours = by_clock(fit(model, X, y), 3)
+        kind = "TF32" if precision else "float32"
+        row(
+            f"KSPCA fit, MNIST, {p} features, shrinkage 1e-3, {kind}",
+            ours,
+            "its products",
+            floor,
+            "1.5",
+        )
+        if test is not None:
+            model.fit(X, y)
+            known, asked = (model.transform(rows).cpu().numpy() for rows in (X, test[0]))
+            neighbours = KNeighborsClassifier(1).fit(known, y.cpu().numpy())
+            score = (neighbours.predict(asked) == test[1]).mean()
+            say(f"| its held-out accuracy, 1-NN, k = 9, {kind} | {score:.4f} | | | | 0.97 | |")
+
+
+GAMMA = 0.02
+
+
+def copy_rates(rows: Any) -> tuple[float, float]:
+    """GB/s from pinned memory to the card, and from other memory."""
+    other = torch.from_numpy(rows)
+    pinned, there = other.pin_memory(), torch.empty(rows.shape, device="cuda")
+    fast = on_card(lambda: there.copy_(pinned, non_blocking=True))
+    return rows.nbytes / fast / 1e6, rows.nbytes / on_card(lambda: other.to("cuda"), 3) / 1e6
+
+
+def streamed(n: int, d: int) -> None:
+    X = np.random.default_rng(0).random((n, d), dtype=np.float32)
+    y = np.random.default_rng(1).integers(0, CLASSES, n)
+    rate, slow = copy_rates(X[:500_000])
+    say(f"\nHost to device: {rate:.1f} GB/s from pinned memory, {slow:.1f} from other memory.\n")
+    say("| job | GB/s | of pinned | of other memory | bar | GB on the card |")
+    say("|---|--:|--:|--:|--:|--:|")
+    models = {
+        "SRP": SupervisedRandomProjection(9, random_state=0),
+        "SPCA": SupervisedPCA(9),
+        "KSRP, 1024 features, TF32": KernelSupervisedRandomProjection(
+            9, n_random_features=1024, gamma=0.01, precision="tf32", random_state=0
+        ),
+    }
+    own = torch.empty(X.shape, pin_memory=True)
+    own.copy_(torch.from_numpy(X))
+    for name, model in models.items():
+        for memory, rows in (("other", X), ("pinned", own)):
+            ms, peak = by_clock(
+                lambda model=model, rows=rows: labelens.fit(
+                    clone(model), rows, label=y, device="cuda"
+                ),
+                3,
+            )
+            speed = X.nbytes / ms / 1e6
+            say(
+                f"| {name}, {n:,} x {d}, {memory} memory | {speed:.1f} | {speed / rate:.2f} | "
+                f"{speed / slow:.2f} | 0.8 | {peak:.2f} |"
+            )
+
+
+def transforms() -> None:
+    say("\n### Structured frequencies: a product with all of them, or transforms\n")
+    say("| columns | float32 product ms | transforms | TF32 product | transforms |")
+    say("|--:|--:|--:|--:|--:|")
+    before = structured.TRANSFORMED_FROM
+    for d in (512, 1024, 2048, 4096, 8192):
+        X = torch.rand(1 << 16, d, device="cuda")
+        found = []
+        for precision in (None, "tf32"):
+            for start in (1 << 30, 1):
+                structured.TRANSFORMED_FROM = (start, start)
+                model = KernelSupervisedRandomProjection(
+                    2, approximation="fastfood", n_random_features=2 * d, gamma=1e-3,
+                    precision=precision, random_state=0,
+                ).fit(X[:4096], torch.arange(4096) % 3)  # fmt: skip
+                with InTF32() if precision else torch.no_grad():
+                    found.append(on_card(lambda m=model, X=X: m._recipe.phi.angles(X), 3))
+        say(f"| {d} | " + " | ".join(f"{ms:.2f}" for ms in found) + " |")
+    structured.TRANSFORMED_FROM = before
+
+
+def distance(A: Any, B: Any) -> float:
+    """The sine of the largest angle between the spans of two sets of columns."""
+    left, right = (np.linalg.qr(Z.astype(np.float64) - Z.mean(0))[0] for Z in (A, B))
+    return float(np.linalg.norm(left - right @ (right.T @ left), 2))
+
+
+def agreement(X: Any, y: Any) -> None:
+    say("\n### The same model everywhere: distance of the embedding's span from NumPy's\n")
+    libraries: dict[str, Callable[[Any], Any]] = {
+        "torch, CPU": torch.asarray,
+        "torch, CUDA": lambda a: torch.asarray(a, device="cuda"),
+    }
+    if find_spec("cupy"):
+        import cupy
+
+        libraries["CuPy"] = cupy.asarray
+    say("| method | dtype | " + " | ".join(libraries) + " |")
+    say("|---|---|" + "--:|" * len(libraries))
+    models = {
+        "SPCA": SupervisedPCA(9),
+        "SPCA, shrinkage 0.1, target weight 0.5": SupervisedPCA(
+            9, shrinkage=0.1, target_weight=0.5
+        ),
+        "SRP": SupervisedRandomProjection(9, random_state=0),
+        "KSPCA": KernelSupervisedPCA(9, random_state=0),
+        "KSPCA, Nyström": KernelSupervisedPCA(9, approximation="nystroem", random_state=0),
+        "KSPCA, exact": KernelSupervisedPCA(9, approximation="exact"),
+        "KSRP": KernelSupervisedRandomProjection(9, random_state=0),
+    }
+    for name, model in models.items():
+        for dtype in (np.float64, np.float32):
+            rows = X.astype(dtype)
+            known = clone(model).fit(rows, y).transform(rows)
+            found = []
+            for put in libraries.values():
+                there = put(rows)
+                Z = clone(model).fit(there, y).transform(there)
+                Z = Z.get() if hasattr(Z, "get") else Z.cpu().numpy()
+                found.append(f"{distance(known, Z):.1e}")
+            say(f"| {name} | {np.dtype(dtype).name} | " + " | ".join(found) + " |")
+
+
+def host_times(X: Any, y: Any) -> None:
+    say("\n### The same fits on this machine's processor\n")
+    say("| job | ms |\n|---|--:|")
+    for name, model in {
+        "SRP": SupervisedRandomProjection(9, random_state=0),
+        "SPCA": SupervisedPCA(9),
+        "KSRP, 1024 features": KernelSupervisedRandomProjection(
+            9, n_random_features=1024, gamma=0.01, random_state=0
+        ),
+    }.items():
+        times = []
+        for _ in range(4):
+            start = time.perf_counter()
+            clone(model).fit(X, y)
+            times.append(1e3 * (time.perf_counter() - start))
+        say(f"| {name} fit, {X.shape[0]:,} x {X.shape[1]} | {statistics.median(times[1:]):.4g} |")
+
+
+def other_libraries(n: int) -> None:
+    X, y = generated(n, 784)
+    if find_spec("cupy"):
+        import cupy
+
+        read = on_card(lambda: X.sum())
+        rows, labels = cupy.from_dlpack(X), cupy.from_dlpack(y)
+        for model in (SupervisedRandomProjection(9, random_state=0), SupervisedPCA(9)):
+            short = "".join(c for c in type(model).__name__ if c.isupper())
+            ms, _ = by_clock(
+                lambda m=model: (clone(m).fit(rows, labels), cupy.cuda.Device().synchronize())
+            )
+            row(f"{short} fit, {n:,} x 784, CuPy", (ms, 0.0), "one read of X", read)
+    if find_spec("cuml"):
+        import cuml
+
+        for peer in (cuml.PCA(9), cuml.TruncatedSVD(9)):
+            ms, peak = by_clock(lambda p=peer: p.fit(X), 3)
+            say(f"| cuML {type(peer).__name__}(9), {n:,} x 784 | {ms:.3g} | | | | | {peak:.2f} |")
+    else:
+        say("\ncuML is not installed here.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", help="folder with mnist/; drawn rows of its shape without it")
+    parser.add_argument("--out", default="out/bench", type=Path)
+    parser.add_argument("--only", nargs="*", default=None, help="parts, by their names")
+    arguments = parser.parse_args()
+    torch.backends.cuda.matmul.fp32_precision = "ieee"
+    facts = machine()
+    say(
+        f"{torch.cuda.get_device_name()}, {facts['cores']} cores, {date.today()}; "
+        + ", ".join(f"{name} {facts[name]}" for name in ("labelens", "numpy", "scikit-learn"))
+        + f", torch {torch.__version__}, CUDA {torch.version.cuda}."
+    )
+    test = None
+    if arguments.data:
+        rows, labels, test_rows, test_labels = mnist(Path(arguments.data))
+        X = torch.asarray(rows, device="cuda")
+        y = torch.asarray(labels.astype(np.int64), device="cuda")
+        test = torch.asarray(test_rows, device="cuda"), test_labels
+        shape = "MNIST"
+    else:
+        X, y = generated(60_000, 784)
+        shape = "60,000 x 784"
+
+    def small() -> None:
+        header(f"{shape}")
+        linear(shape, X, y, "3 ms", host_labels=True)
+        exact(X, y)
+        many_features(X, y, test)
+
+    def large() -> None:
+        header("1,000,000 x 784, made on the card")
+        X, y = generated(1_000_000, 784)
+        linear("1M x 784", X, y, "3", host_labels=True)
+        random_features("1M x 784", X, y)
+        other_libraries(1_000_000)
+
+    def larger() -> None:
+        header("10,000,000 x 256, made on the card")
+        X, y = generated(10_000_000, 256)
+        linear("10M x 256", X, y, "")
+        random_features("10M x 256", X, y)
+
+    def stream() -> None:
+        say("\n### 10,000,000 x 256, from the host's memory")
+        streamed(10_000_000, 256)
+
+    def agree() -> None:
+        agreement(X[:20_000].cpu().numpy(), y[:20_000].cpu().numpy())
+
+    def processor() -> None:
+        host_times(X.cpu().numpy(), y.cpu().numpy())
+
+    parts = {
+        "small": small, "large": large, "larger": larger, "stream": stream,
+        "transforms": transforms, "agree": agree, "processor": processor,
+    }  # fmt: skip
+    for name, part in parts.items():
+        if arguments.only is None or name in arguments.only:
+            part()
+            torch.cuda.empty_cache()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "gpu.md").write_text("\n".join(LINES) + "\n")
+
+
+if __name__ == "__main__":
+    main()

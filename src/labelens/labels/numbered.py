@@ -1,0 +1,67 @@
+"""Integer classes that were numbered where the rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _array
+
+# Labels within so narrow a range are counted one by one.
+COUNTED = 64
+
+
+@dataclass(frozen=True)
+class NumberedLabels:
+    """A column of integer labels on a device; to a label map it looks like an array of them.
+
+    To bring a million labels over and number them takes longer than to fit them.
+    """
+
+    distinct: NDArray[Any]  # (c,), in order
+    codes: Any  # (n,) on the device: which of them
+
+    @classmethod
+    def of(cls, y: Any, rows: Any) -> NumberedLabels | None:
+        """The labels of rows on a device; None if they are none that can be numbered there."""
+        place = _array.place_of(rows)
+        if getattr(y, "ndim", 0) != 1 or y.shape[0] != rows.shape[0] or place is None:
+            return None
+        if not _array.on_device(y):
+            y = _array.host(y)
+            if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or y.dtype.itemsize > 8:
+                return None
+            if y.dtype == np.uint64:
+                return None
+            y = place.put(y, np.int64)
+        xp = _array.namespace(y)
+        if not xp.isdtype(y.dtype, "integral") or _array.place_of(y) != place:
+            return None
+        low, high = _array.host(xp.stack([xp.min(y), xp.max(y)])).tolist()
+        if high - low < COUNTED:
+            codes, number = y - low, xp.arange(high - low + 1, dtype=y.dtype, device=place.device)
+            present = _array.host(xp.any(codes[:, None] == number, axis=0))
+            if present.all():  # no need to sort
+                return cls(np.arange(low, high + 1), xp.astype(codes, xp.int32))
+        distinct, codes = xp.unique_inverse(y)
+        return cls(_array.host(distinct), xp.astype(codes, xp.int32))
+
+    @property
+    def dtype(self) -> Any:
+        return self.distinct.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self),)
+
+    ndim = 1
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[0])
+
+    def __getitem__(self, which: Any) -> NDArray[Any]:
+        """Some of them, on the host."""
+        return self.distinct[_array.host(self.codes)[which]]
