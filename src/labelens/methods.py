@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._wording import DIRECT, EVERY, KERNEL, LINEAR, SPECTRAL, worded
+from . import _wording as words
+from ._wording import worded
 from .projection import Projection
+from .solvers import DIRECT, SPECTRAL
 
 __all__ = [
     "KernelSupervisedPCA",
@@ -16,7 +18,7 @@ __all__ = [
 ]
 
 
-@worded(EVERY, LINEAR, SPECTRAL)
+@worded(words.EVERY, words.LINEAR, words.SPECTRAL)
 class SupervisedPCA(Projection):
     """Supervised PCA: the linear projection that depends most on the labels.
 
@@ -71,7 +73,7 @@ class SupervisedPCA(Projection):
     array([0.991, 0.009])
     """
 
-    _spectral = True
+    _solver = SPECTRAL
     _kernelised = False
 
     def __init__(
@@ -100,7 +102,7 @@ class SupervisedPCA(Projection):
         self.batch_size = batch_size
 
 
-@worded(EVERY, LINEAR, DIRECT)
+@worded(words.EVERY, words.LINEAR, words.DIRECT)
 class SupervisedRandomProjection(Projection):
     """Supervised random projection (SRP): random directions that follow the labels.
 
@@ -156,7 +158,7 @@ class SupervisedRandomProjection(Projection):
     array([0, 1, 2])
     """
 
-    _spectral = False
+    _solver = DIRECT
     _kernelised = False
 
     def __init__(
@@ -187,7 +189,7 @@ class SupervisedRandomProjection(Projection):
         self.batch_size = batch_size
 
 
-@worded(EVERY, KERNEL, SPECTRAL)
+@worded(words.EVERY, words.KERNEL, words.SPECTRAL)
 class KernelSupervisedPCA(Projection):
     """Kernel supervised PCA (KSPCA): the nonlinear projection that depends most on the labels.
 
@@ -244,7 +246,7 @@ class KernelSupervisedPCA(Projection):
     True
     """
 
-    _spectral = True
+    _solver = SPECTRAL
     _kernelised = True
 
     def __init__(
@@ -283,7 +285,7 @@ class KernelSupervisedPCA(Projection):
         self.batch_size = batch_size
 
 
-@worded(EVERY, KERNEL, DIRECT)
+@worded(words.EVERY, words.KERNEL, words.DIRECT)
 class KernelSupervisedRandomProjection(Projection):
     """Kernel supervised random projection (KSRP): SRP on random features of a kernel.
 
@@ -340,7 +342,7 @@ class KernelSupervisedRandomProjection(Projection):
     1.0
     """
 
-    _spectral = False
+    _solver = DIRECT
     _kernelised = True
 
     def __init__(

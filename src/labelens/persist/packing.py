@@ -177,7 +177,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     if (facts["noise"] is None) != (not moments or not sketch):
         raise ValueError("its noise is there without its moments, or they without it")
     if moments and psi is not None:
-        mix = None if estimator._spectral else estimator.label_map
+        mix = estimator.label_map if estimator._solver.mixes else None
         psi, width = take_label_map(facts["label_map"], arrays, psi, mix, estimator.label_gamma)
         if width is not None:
             arrays.sizes["q"] = width
@@ -190,7 +190,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     estimator._recipe = recipe = Recipe(
         parameters=estimator.get_params(deep=False),
         n_components=estimator.n_components,
-        spectral=estimator._spectral,
+        solver=estimator._solver,
         psi=psi,
         kernel=kernel,
         phi=phi,
