@@ -4,8 +4,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
+EXTRAS := cli explore dask spark torch onnx
 
-.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
+.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale \
+	bench-explore lint format docs dist smoke smoke-all clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
@@ -17,6 +19,9 @@ help:
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
+	@echo "make docs   the pages of docs/ as HTML, in $(OUT)/docs"
+	@echo "make dist   a wheel and an sdist in $(OUT)/dist, checked; smoke tries the wheel in an empty"
+	@echo "            environment, smoke-all the sdist too, and every extra alone"
 	@echo "Each sets up its own virtual environment in $(VENV)."
 
 demo: $(VENV)/.ready-cli
@@ -56,6 +61,27 @@ lint: $(VENV)/.ready-test
 format: $(VENV)/.ready-test
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+docs: $(VENV)/.ready-docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going docs $(OUT)/docs
+
+dist: $(VENV)/.ready-dist
+	rm -rf $(OUT)/dist
+	$(BIN)/python -m build --outdir $(OUT)/dist
+	$(BIN)/python -m twine check --strict $(OUT)/dist/*
+	$(BIN)/python scripts/check_dist.py $(OUT)/dist
+
+smoke: smoke-none
+smoke-all: smoke smoke-sdist $(EXTRAS:%=smoke-%)
+
+# Each in an environment of its own that holds nothing else; the sources are out of sight.
+smoke-none smoke-sdist $(EXTRAS:%=smoke-%): smoke-%: dist
+	rm -rf $(OUT)/smoke/$*
+	$(PYTHON) -m venv $(OUT)/smoke/$*
+	archive=$$(ls $(abspath $(OUT))/dist/*$(if $(filter sdist,$*),.tar.gz,.whl)) && \
+	$(OUT)/smoke/$*/bin/python -m pip --disable-pip-version-check --quiet install \
+		--constraint constraints.txt "$$archive$(patsubst %,[%],$(filter $(EXTRAS),$*))"
+	cd $(OUT)/smoke && $*/bin/python -I $(abspath scripts/smoke.py) $(filter $(EXTRAS),$*)
 
 # One stamp an extra, made anew when the requirements change.
 $(VENV)/.ready-%: pyproject.toml constraints.txt | $(VENV)/bin/python
