@@ -28,6 +28,18 @@ def test_public_names():
         labelens.nothing  # noqa: B018
 
 
+def test_public_rooms_say_what_is_public():
+    page = (ROOT / "docs" / "design.md").read_text()
+    sentence = re.search(r"What is public is `labelens.__all__`(.*?);", page, re.DOTALL)[1]
+    rooms = re.findall(r"`(\w+)`", sentence)
+    assert "plot" in rooms
+    for room in rooms:
+        names = getattr(labelens, room).__all__
+        assert names == sorted(names)
+        if room != "spark":  # half of which needs pyspark
+            assert all(getattr(getattr(labelens, room), name).__doc__ for name in names)
+
+
 def test_every_room_can_be_the_first():
     """While one loads, nothing above it is asked for."""
     places = (ROOT / "src" / "labelens").iterdir()
