@@ -11,6 +11,7 @@ EXTRAS := cli explore dask spark torch onnx
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
+	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
 	@echo "make torture  hostile files, unlucky data, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
@@ -19,13 +20,18 @@ help:
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
-	@echo "make docs   the pages of docs/ as HTML, in $(OUT)/docs"
 	@echo "make dist   a wheel and an sdist in $(OUT)/dist, checked; smoke tries the wheel in an empty"
 	@echo "            environment, smoke-all the sdist too, and every extra alone"
 	@echo "Each sets up its own virtual environment in $(VENV)."
 
 demo: $(VENV)/.ready-cli
 	$(BIN)/python examples/demo.py $(OUT)/demo
+
+docs: $(VENV)/.ready-docs
+	rm -rf $(OUT)/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d $(OUT)/doctrees docs $(OUT)/docs
+	$(BIN)/python scripts/check_site.py $(OUT)/docs
+	@echo "The site is in $(OUT)/docs/index.html"
 
 test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
@@ -61,9 +67,6 @@ lint: $(VENV)/.ready-test
 format: $(VENV)/.ready-test
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-
-docs: $(VENV)/.ready-docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going docs $(OUT)/docs
 
 dist: $(VENV)/.ready-dist
 	rm -rf $(OUT)/dist
