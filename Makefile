@@ -4,11 +4,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
+EXTRAS := cli explore dask spark torch onnx
 
-.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore bench-gpu lint format clean
+.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale \
+	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
+	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
 	@echo "make torture  hostile files, unlucky data, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
@@ -18,10 +21,18 @@ help:
 	@echo "            bench-gpu times fits on a card, in the Python that has torch for it (PYTHON=...)"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
+	@echo "make dist   a wheel and an sdist in $(OUT)/dist, checked; smoke tries the wheel in an empty"
+	@echo "            environment, smoke-all the sdist too, and every extra alone"
 	@echo "Each sets up its own virtual environment in $(VENV)."
 
 demo: $(VENV)/.ready-cli
 	$(BIN)/python examples/demo.py $(OUT)/demo
+
+docs: $(VENV)/.ready-docs
+	rm -rf $(OUT)/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d $(OUT)/doctrees docs $(OUT)/docs
+	$(BIN)/python scripts/check_site.py $(OUT)/docs
+	@echo "The site is in $(OUT)/docs/index.html"
 
 test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
@@ -62,6 +73,24 @@ lint: $(VENV)/.ready-test
 format: $(VENV)/.ready-test
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+dist: $(VENV)/.ready-dist
+	rm -rf $(OUT)/dist
+	$(BIN)/python -m build --outdir $(OUT)/dist
+	$(BIN)/python -m twine check --strict $(OUT)/dist/*
+	$(BIN)/python scripts/check_dist.py $(OUT)/dist
+
+smoke: smoke-none
+smoke-all: smoke smoke-sdist $(EXTRAS:%=smoke-%)
+
+# Each in an environment of its own that holds nothing else; the sources are out of sight.
+smoke-none smoke-sdist $(EXTRAS:%=smoke-%): smoke-%: dist
+	rm -rf $(OUT)/smoke/$*
+	$(PYTHON) -m venv $(OUT)/smoke/$*
+	archive=$$(ls $(abspath $(OUT))/dist/*$(if $(filter sdist,$*),.tar.gz,.whl)) && \
+	$(OUT)/smoke/$*/bin/python -m pip --disable-pip-version-check --quiet install \
+		--constraint constraints.txt "$$archive$(patsubst %,[%],$(filter $(EXTRAS),$*))"
+	cd $(OUT)/smoke && $*/bin/python -I $(abspath scripts/smoke.py) $(filter $(EXTRAS),$*)
 
 # One stamp an extra, made anew when the requirements change.
 $(VENV)/.ready-%: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -53,8 +53,8 @@ def main(folder: Path) -> None:
             draw(ax, embedded, split[2:], f"{name} (held-out 1-NN: {accuracy:.0%})")
         row[0].set_ylabel(title)
     handles = [
-        plt.Line2D([], [], ls="", marker=mark, color="0.3", mfc=fill, label=label)
-        for label, mark, fill in (("training rows", ".", "0.3"), ("held-out rows", "o", "none"))
+        plt.Line2D([], [], ls="", marker="o", color="0.3", mfc=fill, label=label)
+        for label, fill in (("training rows", "none"), ("held-out rows", "0.3"))
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,14 +76,14 @@ def shuffled(split):
 
 
 def draw(ax, embedded, labels, title):
-    dot = 14 if len(labels[0]) > 500 else 40
-    styles = (dict(marker=".", s=dot, lw=0), dict(marker="o", s=22, lw=0.9))
-    for points, own, style in zip(embedded, labels, styles, strict=True):
+    """Training rows hollow, held-out ones filled, as in all pictures of labelens."""
+    size = 10 if len(labels[0]) > 500 else 26
+    for points, own, held_out in zip(embedded, labels, (False, True), strict=True):
         for colour, label in zip(COLOURS, np.unique(own), strict=False):
             part = points[own == label]
-            fill = colour if style["marker"] == "." else "none"
-            ax.scatter(*part.T, facecolors=fill, edgecolors=colour, alpha=0.7, **style)
-            if style["marker"] == "o":
+            look = dict(facecolors=colour, lw=0) if held_out else dict(facecolors="none", lw=0.6)
+            ax.scatter(*part.T, s=size, edgecolors=colour, alpha=0.8 if held_out else 0.5, **look)
+            if held_out:
                 ax.annotate(
                     str(label), np.median(part, axis=0), ha="center", va="center", weight="bold",
                     size=11, bbox=dict(boxstyle="circle,pad=0.2", fc="white", ec=colour, alpha=0.9),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from labelens import SupervisedPCA, SupervisedRandomProjection, load
@@ -120,6 +122,24 @@ def test_labels_that_are_alike(run, iris, tmp_path, command):
     options = ["--label-kernel", "jaccard", "--out", tmp_path / "sets", "--method", "spca"]
     done = run(command, "sets.csv", *names, *options)
     assert done.exit_code == 0, done.output
+
+
+def test_help_names_kernels_and_widths_that_are_there(run, iris, tmp_path):
+    told = {option.name: option.help for option in get_command(app).commands["fit"].params}
+    kernels = told["kernel"].rstrip(".").split(", ")
+    widths = re.split(", | or ", told["gamma"].removeprefix("Kernel width: a number, ").rstrip("."))
+    assert {"rbf", "linear", "auto"} < {*kernels, *widths}
+    given = [*(("--kernel", kernel) for kernel in kernels), *(("--gamma", w) for w in widths)]
+    for number, option in enumerate(given):
+        columns = ("--label", "species", "--method", "kspca", "--out", f"{number}.labelens")
+        done = run("fit", "iris.csv", *columns, *option)
+        assert done.exit_code == 0, done.output
+
+
+def test_options_that_go_together_are_shown_together(run):
+    shown = run("embed", "--help").stdout
+    columns, method = (shown.index(words) for words in ("Which columns are", "The method and its"))
+    assert columns < shown.rindex("--impute") < method < shown.rindex("--shrinkage")
 
 
 def test_demo(run, tmp_path):
@@ -332,13 +352,13 @@ def test_asked_to_end(iris, tmp_path, number, moment):
     code = {
         "loading": "import builtins; load = builtins.__import__;"
         "builtins.__import__ = lambda n, *a: ask() if n == 'app' else load(n, *a)",
-        "working": "import labelens.persist.model as m; m._packed = lambda *a: ask()",
+        "working": "import labelens.persist.model as m; m.packed = lambda *a: ask()",
         "hidden": "import labelens.persist.model as m\ndef hide(*a):\n"
         "    try: ask()\n    except KeyboardInterrupt: raise ImportError('initialization failed')\n"
-        "m._packed = hide",
+        "m.packed = hide",
         "tidying": "import labelens.cli.output as o; rm = o.shutil.rmtree;"
         "o.shutil.rmtree = lambda *a, **k: (ask(), ask(), rm(*a, **k));"
-        "import labelens.persist.model as m; m._packed = lambda *a: ask()",
+        "import labelens.persist.model as m; m.packed = lambda *a: ask()",
     }[moment]
     start = (  # a job in the background, such as this may be, hears no Ctrl-C
         "import os, signal, sys, time; from labelens.cli import main;"

@@ -25,7 +25,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
     folds,
-    maps,
+    recipe,
 )
 from labelens._validation import check_seed
 from labelens.batch import read_batch
@@ -482,7 +482,7 @@ def counted(monkeypatch):
     count_calls(folds, "solve")
     count_calls(folds, "draw_recipe")
     count_calls(fourier, "radial_scale")
-    count_calls(maps, "orthogonal")
+    count_calls(recipe, "make_feature_map")
     return seen
 
 
@@ -500,7 +500,7 @@ def test_a_row_is_read_once_for_every_gamma(rows, counted):
     seen_by_judge(estimators, X, y, fold_of(len(X), 10))
     assert counted["summarize"] == 10 * len(X)
     assert counted["solve"] == 10 * 10 * (4 + 1)  # folds, gammas, solvers: the sizes are shared
-    assert counted["orthogonal"] == counted["radial_scale"] == counted["draw_recipe"] == 1
+    assert counted["make_feature_map"] == counted["radial_scale"] == counted["draw_recipe"] == 1
 
 
 def test_linear_methods_read_the_rows_once(rows, counted):

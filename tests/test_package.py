@@ -1,5 +1,6 @@
 """The public surface, what an import costs, and that the README does what it says."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -25,6 +26,18 @@ def test_public_names():
     assert public - modules == set(labelens.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         labelens.nothing  # noqa: B018
+
+
+def test_public_rooms_say_what_is_public():
+    page = (ROOT / "docs" / "design.md").read_text()
+    sentence = re.search(r"What is public is `labelens.__all__`(.*?);", page, re.DOTALL)[1]
+    rooms = re.findall(r"`(\w+)`", sentence)
+    assert "plot" in rooms
+    for room in rooms:
+        names = getattr(labelens, room).__all__
+        assert names == sorted(names)
+        if room != "spark":  # half of which needs pyspark
+            assert all(getattr(getattr(labelens, room), name).__doc__ for name in names)
 
 
 def test_every_room_can_be_the_first():
@@ -86,6 +99,29 @@ def test_compiled_without_a_folder_to_cache_in():
 def test_missing_library_names_the_pip_command():
     with pytest.raises(ModuleNotFoundError, match=r'pip install "labelens\[cli\]"'):
         require("no_such_library.inside", extra="cli")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SupervisedPCA",
+        "SupervisedRandomProjection",
+        "KernelSupervisedPCA",
+        "KernelSupervisedRandomProjection",
+    ],
+)
+def test_help_explains_every_parameter_once(name):
+    method = getattr(labelens, name)
+    text = inspect.getdoc(method)
+    section = re.search(r"Parameters\n-+\n(.*?)\n\n", text, re.DOTALL)[1]
+    explained = re.findall(r"^(\w+) : \S.*\n    \S", section, re.MULTILINE)
+    assert explained == list(inspect.signature(method).parameters)
+    assert " : ..." not in text  # an entry that was left to others, and not filled in
+
+
+def test_nothing_is_explained_where_docstrings_are_off():
+    code = "import labelens; assert labelens.SupervisedPCA.__doc__ is None"
+    subprocess.run([sys.executable, "-OO", "-c", code], check=True)
 
 
 def pasted(page, folder, together=False):

@@ -343,7 +343,7 @@ def test_gamma_curve_of_continuous_labels(rng):
     X = rng.normal(size=(80, 3))
     split = ShuffleSplit(2, random_state=0)
     ax = plot.gamma_curve(X, np.sin(X[:, 0]), gammas=[1, 0.1], cv=split, random_state=0)
-    assert ax.get_ylabel() == "held-out R² of 5-NN"
+    assert ax.get_ylabel() == "held-out 5-NN R²"
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0.1, 1])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labelens.experiments import alt, report
+from labelens.experiments import alt, looks, report
 from labelens.experiments import figures as drawing
 from labelens.experiments import frames as tidy
 
@@ -228,10 +228,10 @@ def test_the_spread_of_a_single_run_is_zero(frames):
 
 def test_bands_on_logarithmic_axes_stay_positive():
     """A standard deviation above the mean would reach below zero."""
-    ax = drawing._figure(3, 3).subplots()
+    ax = looks.new_figure(3, 3).subplots()
     runs = table("k run value", [(1, 0, 1.0), (1, 1, 1.0), (1, 2, 16.0), (2, 0, 1.0)])
     spread = tidy.spread(runs, "k", "value")
-    drawing._line(ax, spread, ("#000000", "o"), band="std", logs=True)
+    looks.line(ax, spread, ("#000000", "o"), band="std", logs=True)
     heights = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert heights.min() == 1
     assert heights.max() == pytest.approx(6 + np.sqrt(75))

@@ -513,7 +513,7 @@ def test_five_hundred_classes(rng, watched):
     chosen = quietly(centres[y] + rng.normal(size=(1500, 5)) * 0.2, names, grid=grid)
     assert chosen.score > 0.8
     # To push so many apart would take longer than all the rest.
-    assert {one.label_map for one in watched[0][0] if not one._spectral} == {"orthogonal"}
+    assert {one.label_map for one in watched[0][0] if one._solver.mixes} == {"orthogonal"}
 
 
 def test_constant_columns_do_no_harm(data):
@@ -658,7 +658,7 @@ def test_a_default_grid_may_vary_what_any_method_has(data):
 
 def test_direct_methods_are_tried_where_dimensions_are_few(data, watched):
     chosen = quietly(*data, n_components=1)
-    assert {one.label_map for one in watched[0][0] if not one._spectral} == {"spread"}
+    assert {one.label_map for one in watched[0][0] if one._solver.mixes} == {"spread"}
     assert {line["method"] for line in chosen.table} == {
         *KERNEL_METHODS, "SupervisedPCA", "SupervisedRandomProjection"
     }  # fmt: skip

@@ -117,6 +117,16 @@ def test_a_folder_is_no_file(tmp_path):
         tables.read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("irs.csv", r"irs.csv\. Did you mean iris\.csv\?$"), ("x/y.csv", r"y\.csv\.$")],
+)
+def test_a_file_that_is_not_there(tmp_path, asked, told):
+    (tmp_path / "iris.csv").touch()
+    with pytest.raises(FileNotFoundError, match=told):
+        tables.read(tmp_path / asked)
+
+
 @pytest.mark.parametrize("call", [1, 2])
 def test_stopped_while_reading(tmp_path, frame, call):
     """Ctrl-C is no error of the file, wherever it comes."""

@@ -8,7 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelens import KernelSupervisedPCA, SupervisedPCA
-from labelens.trial import held_out, is_continuous, try_out
+from labelens.task import is_continuous
+from labelens.trial import held_out, try_out
 
 LINEAR = SupervisedPCA(2)
 

@@ -46,7 +46,7 @@ def check(estimator: Any) -> None:
     _one_of(estimator.precision, "precision", PRECISIONS)
     if estimator.label_gamma is not None:
         check_number(estimator.label_gamma, "label_gamma", 0, open_low=True)
-    if not estimator._spectral:
+    if estimator._solver.mixes:
         _one_of(estimator.label_map, "label_map", LABEL_MAPS)
     _check_class_weight(estimator.class_weight)
     if estimator.shrinkage == 0 and estimator.target_weight == 0:
@@ -156,7 +156,7 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
             "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "
             "there is nothing to find; use shrinkage=1 (PCA), or pass labels."
         )
-    if is_exact(estimator) and not labelled and estimator._spectral:
+    if is_exact(estimator) and not labelled and not estimator._solver.mixes:
         raise ValueError(
             "y=None is kernel PCA, which approximation='exact' cannot do without an n x n matrix; "
             "use approximation='nystroem' or 'orthogonal', or scikit-learn's KernelPCA."

@@ -25,6 +25,7 @@ from .maps import Identity
 from .moments import Array
 from .recipe import draw_recipe, settle_kernel, summarize
 from .solution import solve
+from .solvers import SPECTRAL
 from .task import Task
 
 WIDTHS = 10.0 ** np.arange(-2, 2.1, 0.5)
@@ -104,7 +105,7 @@ def _beyond_chance(method: Any, parameters: dict[str, Any], batch: Batch) -> int
     recipe = replace(
         recipe,
         parameters={**recipe.parameters, **changed},
-        spectral=True,
+        solver=SPECTRAL,
         phi=Identity(features.shape[1]),
         scaling=None,
         noise=None,

@@ -232,7 +232,7 @@ def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
     if sketch:
         names.append("n_components")
     # These are drawn before the reduction, the others after it.
-    early = not estimator._spectral and estimator.label_map in ("gaussian", "fourier")
+    early = estimator._solver.mixes and estimator.label_map in ("gaussian", "fourier")
     if early:
         names += ["label_map", "n_components"]
     return [estimator._kernelised, sketch, early, *(getattr(estimator, name) for name in names)]
@@ -250,7 +250,7 @@ class _Variant:
 def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
     def what_is_solved(i: int) -> list[Any]:
         parameters = dict(vars(estimators[i]))  # all that an estimator has before it is fitted
-        if estimators[i]._spectral:
+        if not estimators[i]._solver.mixes:
             parameters.pop("n_components")  # the first of many components are those of few
         return [type(estimators[i]).__name__, *parameters.values()]
 
@@ -264,7 +264,7 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
             one.recipe,
             parameters=parameters,
             n_components=max(sizes),
-            spectral=lead._spectral,
+            solver=lead._solver,
             psi=draw_label_map(lead, batch, check_seed(lead.random_state)),
         )
         yield _Variant(recipe, members, sizes)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from . import _wording as words
+from ._wording import worded
 from .projection import Projection
+from .solvers import DIRECT, SPECTRAL
 
 __all__ = [
     "KernelSupervisedPCA",
@@ -15,6 +18,7 @@ __all__ = [
 ]
 
 
+@worded(words.EVERY, words.LINEAR, words.SPECTRAL)
 class SupervisedPCA(Projection):
     """Supervised PCA: the linear projection that depends most on the labels.
 
@@ -25,69 +29,33 @@ class SupervisedPCA(Projection):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        Number of dimensions of the embedding, the paper's k. "auto" takes as many as depend on the
-        labels beyond chance: more than in each of 19 shuffles of y, the j-th component compared
-        with the j-th. The number used is `n_components_`.
-    label_kernel : str, label kernel or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
-        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
-        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
-        your own, similarities of classes, hours, several columns); or the inner products of what
-        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
-        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
-        first batch decides. The choice made is `label_kernel_`.
-    label_gamma : float, default=None
-        Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
-    target_weight : float, default=1.0
-        1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
-        more than n_classes - 1 useful components.
-    shrinkage : float or "auto", default=1.0
-        1 treats all directions alike, 0 divides by the covariance of the features (LDA, CCA);
-        values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale columns to [0, 1], as the paper does, or to unit variance first.
-    class_weight : dict or "balanced", default=None
-        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
-        for those it does not name), or "balanced", so that all classes count the same; only with
-        `fit`, which knows their sizes. For classes in one column of y.
-    missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count for variances (a
-        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
-        has one (-1 is a class). nan stands for NaN, None and NaT.
+    n_components : ...
+    label_kernel : ...
+    label_gamma : ...
+    target_weight : ...
+    shrinkage : ...
+    scale : ...
+    class_weight : ...
+    missing_label : ...
     random_state : int, RandomState instance or None, default=None
         Used only for continuous labels of several columns.
-    batch_size : int, default=None
-        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
-        the same, bit for bit.
-    precision : None or "tf32", default=None
-        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
-        eleven bits of every number, which is several times faster. Sums over blocks are float64
-        either way; on the host it changes nothing.
+    batch_size : ...
+    precision : ...
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The directions, orthonormal when `shrinkage` is 1. Those that carry no information are zero.
-    mean_ : ndarray of shape (n_features,)
-        Mean of the features.
-    singular_values_ : ndarray of shape (n_components,)
-        Square roots of the eigenvalues: at the defaults, singular values of C_xy.
-    dependence_, dependence_ratio_ : ndarray of shape (n_components,)
-        HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features.
-    classes_ : ndarray of shape (n_classes,)
-        The classes seen so far, sorted (a list of such arrays for several columns of classes).
-    label_kernel_ : str, label kernel or transformer
-        The label kernel used.
-    shrinkage_ : float
-        The shrinkage used.
-    moments_ : Moments
-        All that was kept of the data: mergeable, and without a row of it.
-    n_samples_seen_, n_features_in_ : int
-        Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, if X had string ones.
+    mean_ : ...
+    singular_values_ : ...
+    dependence_, dependence_ratio_ : ...
+    classes_ : ...
+    label_kernel_ : ...
+    shrinkage_ : ...
+    moments_ : ...
+    n_components_ : ...
+    n_samples_seen_, n_features_in_ : ...
+    feature_names_in_ : ...
 
     See Also
     --------
@@ -106,7 +74,7 @@ class SupervisedPCA(Projection):
     array([0.991, 0.009])
     """
 
-    _spectral = True
+    _solver = SPECTRAL
     _kernelised = False
 
     def __init__(
@@ -137,6 +105,7 @@ class SupervisedPCA(Projection):
         self.precision = precision
 
 
+@worded(words.EVERY, words.LINEAR, words.DIRECT)
 class SupervisedRandomProjection(Projection):
     """Supervised random projection (SRP): random directions that follow the labels.
 
@@ -146,77 +115,33 @@ class SupervisedRandomProjection(Projection):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        Number of dimensions of the embedding, the paper's k. "auto" takes as many as depend on the
-        labels beyond chance: more than in each of 19 shuffles of y, the j-th component compared
-        with the j-th. The number used is `n_components_`.
-    label_kernel : str, label kernel or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
-        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
-        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
-        your own, similarities of classes, hours, several columns); or the inner products of what
-        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
-        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
-        first batch decides. The choice made is `label_kernel_`.
-    label_gamma : float, default=None
-        Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
-    label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
-        The k-vectors of the labels. "orthogonal" are random and lose nothing once
-        k >= n_classes - 1. "spread" are for fewer components, and tell more classes apart there:
-        not random but as far from each other as they get, on a polygon or a sphere, classes with
-        similar means side by side (one column of at most 5000 classes). "gaussian" gives every
-        class a hashed vector of its own: memory does not grow with the number of classes.
-        "fourier" is the paper to the letter.
-    target_weight : float, default=1.0
-        1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
-        more than n_classes - 1 useful components.
-    shrinkage : float or "auto", default=1.0
-        1 treats all directions alike, 0 divides by the covariance of the features (LDA, CCA);
-        values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale columns to [0, 1], as the paper does, or to unit variance first.
-    class_weight : dict or "balanced", default=None
-        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
-        for those it does not name), or "balanced", so that all classes count the same; only with
-        `fit`, which knows their sizes. For classes in one column of y.
-    missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count for variances (a
-        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
-        has one (-1 is a class). nan stands for NaN, None and NaT.
-    random_state : int, RandomState instance or None, default=None
-        Seed of every draw.
-    batch_size : int, default=None
-        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
-        the same, bit for bit.
-    precision : None or "tf32", default=None
-        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
-        eleven bits of every number, which is several times faster. Sums over blocks are float64
-        either way; on the host it changes nothing.
+    n_components : ...
+    label_kernel : ...
+    label_gamma : ...
+    label_map : ...
+    target_weight : ...
+    shrinkage : ...
+    scale : ...
+    class_weight : ...
+    missing_label : ...
+    random_state : ...
+    batch_size : ...
+    precision : ...
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The directions, rows of U^T; random mixtures of what the labels give.
-    mean_ : ndarray of shape (n_features,)
-        Mean of the features.
-    singular_values_ : ndarray of shape (n_components,)
-        Singular values of `components_`, largest first.
-    dependence_, dependence_ratio_ : ndarray of shape (n_components,)
-        HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features. With `label_map` "gaussian" or "fourier" both are against the k
-        random label features; without labels NaN (no variances are kept).
-    classes_ : ndarray of shape (n_classes,)
-        The classes seen so far, sorted (a list of such arrays for several columns of classes).
-    label_kernel_ : str, label kernel or transformer
-        The label kernel used.
-    shrinkage_ : float
-        The shrinkage used.
-    moments_ : Moments
-        All that was kept of the data: mergeable, and without a row of it.
-    n_samples_seen_, n_features_in_ : int
-        Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, if X had string ones.
+    mean_ : ...
+    singular_values_ : ...
+    dependence_, dependence_ratio_ : ...
+    classes_ : ...
+    label_kernel_ : ...
+    shrinkage_ : ...
+    moments_ : ...
+    n_components_ : ...
+    n_samples_seen_, n_features_in_ : ...
+    feature_names_in_ : ...
 
     See Also
     --------
@@ -237,7 +162,7 @@ class SupervisedRandomProjection(Projection):
     array([0, 1, 2])
     """
 
-    _spectral = False
+    _solver = DIRECT
     _kernelised = False
 
     def __init__(
@@ -270,6 +195,7 @@ class SupervisedRandomProjection(Projection):
         self.precision = precision
 
 
+@worded(words.EVERY, words.KERNEL, words.SPECTRAL)
 class KernelSupervisedPCA(Projection):
     """Kernel supervised PCA (KSPCA): the nonlinear projection that depends most on the labels.
 
@@ -278,92 +204,38 @@ class KernelSupervisedPCA(Projection):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        Number of dimensions of the embedding, the paper's k. "auto" takes as many as depend on the
-        labels beyond chance: more than in each of 19 shuffles of y, the j-th component compared
-        with the j-th. The number used is `n_components_`.
-    kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
-        Kernel of the rows. A callable takes two rows and returns a number; it needs
-        `approximation="exact"`.
-    gamma : float or {"scale", "median", "auto"}, default="scale"
-        Kernel width, 1 / (2 sigma^2). "scale" is 1 / (n_features * X.var()), "median" takes the
-        median distance between rows for sigma, and "auto" what makes held-out rows depend most on
-        their labels: of nine widths from 1/100 to 100 times "scale", in three folds of at most
-        2000 rows. The number used is `gamma_`.
-    kernel_params : dict, default=None
-        `nu` (0.5, 1.5 or 2.5; default 1.5) of the Matern kernel, `degree` (3) and `coef0` (1) of
-        the polynomial one, keyword arguments of a callable.
-    approximation : str or transformer, default="orthogonal"
-        How the kernel is turned into features: "orthogonal", "fourier" or "fastfood" random
-        features, "nystroem" landmarks, or any scikit-learn transformer, such as `RBFSampler()`
-        (it then is the kernel). "exact" uses the true kernel, in O(n^2) time, keeps the training
-        rows, and needs `target_weight=1` and `shrinkage=1`.
-    n_random_features : int, default=1024
-        Number of features, the paper's k_x; not used by "exact" and by transformers.
-    label_kernel : str, label kernel or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
-        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
-        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
-        your own, similarities of classes, hours, several columns); or the inner products of what
-        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
-        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
-        first batch decides. The choice made is `label_kernel_`.
-    label_gamma : float, default=None
-        Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
-    target_weight : float, default=1.0
-        1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
-        more than n_classes - 1 useful components.
-    shrinkage : float or "auto", default=1.0
-        1 treats all directions alike, 0 divides by the covariance of the features (LDA, CCA);
-        values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale columns to [0, 1], as the paper does, or to unit variance first.
-        The scaling comes from the first batch.
-    class_weight : dict or "balanced", default=None
-        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
-        for those it does not name), or "balanced", so that all classes count the same; only with
-        `fit`, which knows their sizes. For classes in one column of y.
-    missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count for variances (a
-        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
-        has one (-1 is a class). nan stands for NaN, None and NaT.
-    random_state : int, RandomState instance or None, default=None
-        Seed of every draw.
-    batch_size : int, default=None
-        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
-        the same, bit for bit.
-    precision : None or "tf32", default=None
-        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
-        eleven bits of every number, which is several times faster. Sums over blocks are float64
-        either way; on the host it changes nothing.
+    n_components : ...
+    kernel : ...
+    gamma : ...
+    kernel_params : ...
+    approximation : ...
+    n_random_features : ...
+    label_kernel : ...
+    label_gamma : ...
+    target_weight : ...
+    shrinkage : ...
+    scale : ...
+    class_weight : ...
+    missing_label : ...
+    random_state : ...
+    batch_size : ...
+    precision : ...
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, p)
-        The directions, over p features of the kernel; not there with "exact".
-    mean_ : ndarray of shape (p,)
-        Mean of the features.
-    singular_values_ : ndarray of shape (n_components,)
-        Square roots of the eigenvalues: at the defaults, singular values of C_xy.
-    dependence_, dependence_ratio_ : ndarray of shape (n_components,)
-        HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features.
-    classes_ : ndarray of shape (n_classes,)
-        The classes seen so far, sorted (a list of such arrays for several columns of classes).
-    gamma_ : float
-        The kernel width used.
-    label_kernel_ : str, label kernel or transformer
-        The label kernel used.
-    shrinkage_ : float
-        The shrinkage used.
-    moments_ : Moments
-        All that was kept of the data; with "exact" that is the training rows.
-    n_samples_seen_, n_features_in_ : int
-        Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, if X had string ones.
-    dual_coef_ : ndarray of shape (n_components, n_samples)
-        With "exact" only: what every training row adds to a component.
+    components_ : ...
+    mean_ : ...
+    singular_values_ : ...
+    dependence_, dependence_ratio_ : ...
+    classes_ : ...
+    gamma_ : ...
+    label_kernel_ : ...
+    shrinkage_ : ...
+    moments_ : ...
+    n_components_ : ...
+    n_samples_seen_, n_features_in_ : ...
+    feature_names_in_ : ...
+    dual_coef_ : ...
 
     See Also
     --------
@@ -381,7 +253,7 @@ class KernelSupervisedPCA(Projection):
     True
     """
 
-    _spectral = True
+    _solver = SPECTRAL
     _kernelised = True
 
     def __init__(
@@ -422,6 +294,7 @@ class KernelSupervisedPCA(Projection):
         self.precision = precision
 
 
+@worded(words.EVERY, words.KERNEL, words.DIRECT)
 class KernelSupervisedRandomProjection(Projection):
     """Kernel supervised random projection (KSRP): SRP on random features of a kernel.
 
@@ -429,100 +302,39 @@ class KernelSupervisedRandomProjection(Projection):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        Number of dimensions of the embedding, the paper's k. "auto" takes as many as depend on the
-        labels beyond chance: more than in each of 19 shuffles of y, the j-th component compared
-        with the j-th. The number used is `n_components_`.
-    kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
-        Kernel of the rows. A callable takes two rows and returns a number; it needs
-        `approximation="exact"`.
-    gamma : float or {"scale", "median", "auto"}, default="scale"
-        Kernel width, 1 / (2 sigma^2). "scale" is 1 / (n_features * X.var()), "median" takes the
-        median distance between rows for sigma, and "auto" what makes held-out rows depend most on
-        their labels: of nine widths from 1/100 to 100 times "scale", in three folds of at most
-        2000 rows. The number used is `gamma_`.
-    kernel_params : dict, default=None
-        `nu` (0.5, 1.5 or 2.5; default 1.5) of the Matern kernel, `degree` (3) and `coef0` (1) of
-        the polynomial one, keyword arguments of a callable.
-    approximation : str or transformer, default="orthogonal"
-        How the kernel is turned into features: "orthogonal", "fourier" or "fastfood" random
-        features, "nystroem" landmarks, or any scikit-learn transformer, such as `RBFSampler()`
-        (it then is the kernel). "exact" uses the true kernel, in O(n^2) time, keeps the training
-        rows, and needs `target_weight=1` and `shrinkage=1`.
-    n_random_features : int, default=1024
-        Number of features, the paper's k_x; not used by "exact" and by transformers.
-    label_kernel : str, label kernel or transformer, default="auto"
-        Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
-        close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a
-        multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
-        your own, similarities of classes, hours, several columns); or the inner products of what
-        a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
-        "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
-        first batch decides. The choice made is `label_kernel_`.
-    label_gamma : float, default=None
-        Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
-    label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
-        The k-vectors of the labels. "orthogonal" are random and lose nothing once
-        k >= n_classes - 1. "spread" are for fewer components, and tell more classes apart there:
-        not random but as far from each other as they get, on a polygon or a sphere, classes with
-        similar means side by side (one column of at most 5000 classes). "gaussian" gives every
-        class a hashed vector of its own: memory does not grow with the number of classes.
-        "fourier" is the paper to the letter.
-    target_weight : float, default=1.0
-        1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
-        more than n_classes - 1 useful components.
-    shrinkage : float or "auto", default=1.0
-        1 treats all directions alike, 0 divides by the covariance of the features (LDA, CCA);
-        values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale columns to [0, 1], as the paper does, or to unit variance first.
-        The scaling comes from the first batch.
-    class_weight : dict or "balanced", default=None
-        What the rows of a class count for, times `sample_weight`: a dict of weights by class (1
-        for those it does not name), or "balanced", so that all classes count the same; only with
-        `fit`, which knows their sizes. For classes in one column of y.
-    missing_label : scalar, default=None
-        The value of y that marks a row without a label; such rows count for variances (a
-        `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
-        has one (-1 is a class). nan stands for NaN, None and NaT.
-    random_state : int, RandomState instance or None, default=None
-        Seed of every draw.
-    batch_size : int, default=None
-        Rows handled at a time: below 1024 it saves memory, and all values from 1024 on (None) are
-        the same, bit for bit.
-    precision : None or "tf32", default=None
-        How float32 rows are multiplied on a device that has TF32: as float32, or, if asked, with
-        eleven bits of every number, which is several times faster. Sums over blocks are float64
-        either way; on the host it changes nothing.
+    n_components : ...
+    kernel : ...
+    gamma : ...
+    kernel_params : ...
+    approximation : ...
+    n_random_features : ...
+    label_kernel : ...
+    label_gamma : ...
+    label_map : ...
+    target_weight : ...
+    shrinkage : ...
+    scale : ...
+    class_weight : ...
+    missing_label : ...
+    random_state : ...
+    batch_size : ...
+    precision : ...
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, p)
-        The directions, over p features of the kernel; not there with "exact".
-    mean_ : ndarray of shape (p,)
-        Mean of the features.
-    singular_values_ : ndarray of shape (n_components,)
-        Singular values of `components_`, largest first.
-    dependence_, dependence_ratio_ : ndarray of shape (n_components,)
-        HSIC with the labels that each component adds to those before it, and its share of the
-        HSIC of all features. With `label_map` "gaussian" or "fourier" both are against the k
-        random label features; without labels NaN (no variances are kept).
-    classes_ : ndarray of shape (n_classes,)
-        The classes seen so far, sorted (a list of such arrays for several columns of classes).
-    gamma_ : float
-        The kernel width used.
-    label_kernel_ : str, label kernel or transformer
-        The label kernel used.
-    shrinkage_ : float
-        The shrinkage used.
-    moments_ : Moments
-        All that was kept of the data; with "exact" that is the training rows.
-    n_samples_seen_, n_features_in_ : int
-        Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, if X had string ones.
-    dual_coef_ : ndarray of shape (n_components, n_samples)
-        With "exact" only: what every training row adds to a component.
+    components_ : ...
+    mean_ : ...
+    singular_values_ : ...
+    dependence_, dependence_ratio_ : ...
+    classes_ : ...
+    gamma_ : ...
+    label_kernel_ : ...
+    shrinkage_ : ...
+    moments_ : ...
+    n_components_ : ...
+    n_samples_seen_, n_features_in_ : ...
+    feature_names_in_ : ...
+    dual_coef_ : ...
 
     See Also
     --------
@@ -540,7 +352,7 @@ class KernelSupervisedRandomProjection(Projection):
     1.0
     """
 
-    _spectral = False
+    _solver = DIRECT
     _kernelised = True
 
     def __init__(

@@ -37,12 +37,13 @@ from .labels.vocabulary import in_order as label_order
 from .moments import Array, refuse_sealed
 from .recipe import Recipe, draw_recipe, summarize
 from .solution import Solved, SolvedDual, solve, too_many_components
+from .solvers import Solver
 
 
 class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The base of the four methods."""
 
-    _spectral: bool  # the solver: spectral, or direct
+    _solver: Solver
     _kernelised: bool  # whether rows go through a feature map
 
     # What fitting leaves behind.

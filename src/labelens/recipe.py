@@ -32,6 +32,7 @@ from .moments import (
     union_of_classes,
 )
 from .scaling import Scaling
+from .solvers import Solver
 
 # A p x p float64 matrix above this many bytes is refused rather than tried.
 LARGEST_SCATTER = 4 << 30
@@ -41,7 +42,7 @@ LARGEST_SCATTER = 4 << 30
 class Recipe:
     parameters: Mapping[str, Any]  # as they were at the first batch
     n_components: int  # a number also where the parameter says "auto"
-    spectral: bool  # the solver: spectral, or direct
+    solver: Solver
     psi: LabelMap | None  # None: no labels, L = I
     kernel: Kernel | None  # None: linear method, or a transformer
     phi: FeatureMap | None  # None: the exact kernel, which has no features
@@ -138,7 +139,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     return Recipe(
         _parameters.of(estimator),
         estimator.n_components,
-        estimator._spectral,
+        estimator._solver,
         psi,
         kernel,
         phi,
@@ -182,7 +183,7 @@ def draw_label_map(estimator: Any, batch: Batch, seed: int) -> LabelMap | None:
         estimator.label_kernel,
         estimator.label_gamma,
         estimator.n_components,
-        None if estimator._spectral else estimator.label_map,
+        estimator.label_map if estimator._solver.mixes else None,
         seed,
         batch.orders,
     )
@@ -200,8 +201,8 @@ def scales_moments(estimator: Any) -> bool:
 def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool]:
     """Which of scatter, sketch and spread are kept beside the cross-moment."""
     varies = not labelled or estimator.target_weight < 1  # variance counts, not labels alone
-    sketch = varies and not estimator._spectral
-    scatter = estimator.shrinkage != 1 or (varies and estimator._spectral)
+    sketch = varies and estimator._solver.mixes
+    scatter = estimator.shrinkage != 1 or (varies and not estimator._solver.mixes)
     return scatter, sketch, sketch or (estimator.scale is not None and scales_moments(estimator))
 
 

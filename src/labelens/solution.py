@@ -138,15 +138,16 @@ def _solve_moments(
         known[shrinkage] = solvers.Whitening(scatter, shrinkage)
     white = known.get(shrinkage)
     target_weight, k = recipe.target_weight, recipe.n_components
-    if recipe.spectral:
-        solution = solvers.spectral(cross, scatter, k, target_weight, white, rank_limit)
+    solver = recipe.solver
+    if not solver.mixes:
+        solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit)
     else:
         mixing = None
         if target_weight > 0:
             assert recipe.psi is not None
             mixing = _mixing(recipe.psi, classes, cross, k)
         trace = 0.0 if spread is None else float(spread.variance.sum())
-        solution = solvers.direct(
+        solution = solver.solve(
             cross, mixing, sketch, trace, scatter, target_weight, white, rank_limit
         )
     return Solved(solution, mean, scaling, shrinkage, label_length)
@@ -172,14 +173,14 @@ def _solve_dual(
     place = _array.place_of(kept.rows) or kept.place
     with _array.products(place, recipe.parameters["precision"]):
         moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
-    k = recipe.n_components
-    if recipe.spectral:
-        solution = solvers.spectral(moment.cross, None, k, 1.0, None, rank_limit)
+    k, solver = recipe.n_components, recipe.solver
+    if not solver.mixes:
+        solution = solver.solve(moment.cross, None, k, 1.0, None, rank_limit)
     else:
         # Without labels the features are k random vectors a row already.
         psi = recipe.psi
         mixing = np.eye(k) if psi is None else _mixing(psi, classes, moment.cross, k)
-        solution = solvers.direct(moment.cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
+        solution = solver.solve(moment.cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)
     coefficients = moment.lift @ _array.like(solution.components.T, moment.lift)

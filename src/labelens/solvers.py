@@ -13,6 +13,7 @@ component does not jump there. At t = 1 and t = 0 the single term of A goes unsc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -157,6 +158,24 @@ def direct(
     if directions is not supervised:
         size = _norm(directions)
     return Solution(directions.T, _rank_of(directions, size, rank_limit), cross, scatter)
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A function of moments, and which moments it wants.
+
+    One that mixes is called as `direct` is. It gets R and, where variance counts, a sketch of C_xx,
+    and its components depend on how many there are. Any other is called as `spectral` is, with the
+    features of the labels as they are and, where variance counts, C_xx; of its components the first
+    are the same for every k.
+    """
+
+    solve: Callable[..., Solution]
+    mixes: bool = False
+
+
+SPECTRAL = Solver(spectral)
+DIRECT = Solver(direct, mixes=True)
 
 
 def through(cross: ClassSums, factor: Array) -> CrossMoment:

@@ -20,7 +20,6 @@ from ._threads import in_order
 from ._validation import check_number
 from .labels import choose_kernel, make_label_map, read_labels
 from .moments import Array
-from .trial import is_continuous, score
 
 Rows = NDArray[np.intp]
 METRICS = {"classes": "accuracy", "numbers": "R²", "multilabel": "micro-F1"}
@@ -79,15 +78,19 @@ class Task:
         # Every n/size-th row of rows in the order of their classes.
         return np.sort(order[(np.arange(size) * self.n + draw.integers(self.n)) // size % self.n])
 
-    def folds(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
-        """Training and held-out rows of every fold; every row is held out once."""
+    def splits(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+        """Training and held-out rows, as often as `cv` says."""
         stratified = self.kind == "classes" and self.labels.ndim == 1
         if isinstance(cv, (int, np.integer)):
             check_number(cv, "cv", 2, integer=True)
             # Of a class with fewer rows than folds some folds have none.
             stratified = stratified and min(Counter(self.labels.tolist()).values()) >= cv
             cv = (StratifiedKFold if stratified else KFold)(cv, shuffle=True, random_state=seed)
-        folds = list(check_cv(cv, self.labels, classifier=stratified).split(self.X, self.labels))
+        return list(check_cv(cv, self.labels, classifier=stratified).split(self.X, self.labels))
+
+    def folds(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+        """The same, where every row is held out once."""
+        folds = self.splits(cv, seed)
         times = np.bincount(np.concatenate([test for _, test in folds]), minlength=self.n)
         if (times != 1).any():
             row = int(np.argmax(times != 1))
@@ -162,6 +165,28 @@ class Task:
             return float(np.square(basis(Z).T @ right).sum()) / total if total > 0 else 0.0
 
         return share
+
+
+def is_continuous(labels: NDArray[Any]) -> bool:
+    """Numbers rather than classes: not all whole, or whole with nearly as many values as rows.
+
+    Of several columns of numbers one that is continuous makes all so.
+    """
+    if labels.ndim == 2:
+        return labels.dtype.kind in "iuf" and any(is_continuous(column) for column in labels.T)
+    if choose_kernel(labels) == "rbf":
+        return True
+    distinct = len(set(labels.tolist()))
+    return labels.dtype.kind in "iuf" and distinct > max(100, len(labels) // 10)
+
+
+def score(guesses: Any, labels: Any, continuous: bool) -> float:
+    """How often guesses are right, or R^2 of numbers."""
+    if not continuous:
+        return float(np.mean(guesses == labels))
+    labels = np.asarray(labels, dtype=np.float64)
+    spread = np.sum((labels - labels.mean()) ** 2)
+    return float(1 - np.sum((labels - guesses) ** 2) / spread) if spread > 0 else 0.0
 
 
 def nearest(known: Array, asked: Array, k: int) -> Rows:

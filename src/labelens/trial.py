@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from ._optional import require
-from .labels import choose_kernel
+from .task import Task, is_continuous, score
 
 HELD_OUT = 0.25
 # Rows that neighbours are looked for among, and rows that look: more would take minutes.
@@ -57,19 +56,6 @@ class Trial:
     def heldout(self) -> float:
         """The mean over the columns of labels."""
         return float(np.mean([judgement.scores.heldout for judgement in self.each]))
-
-
-def is_continuous(labels: NDArray[Any]) -> bool:
-    """Numbers rather than classes: not all whole, or whole with nearly as many values as rows.
-
-    Of several columns of numbers one that is continuous makes all so.
-    """
-    if labels.ndim == 2:
-        return labels.dtype.kind in "iuf" and any(is_continuous(column) for column in labels.T)
-    if choose_kernel(labels) == "rbf":
-        return True
-    distinct = len(set(labels.tolist()))
-    return labels.dtype.kind in "iuf" and distinct > max(100, len(labels) // 10)
 
 
 def held_out(labels: NDArray[Any] | None, n: int, seed: int) -> NDArray[np.bool_]:
@@ -118,56 +104,40 @@ def try_out(
     mixed = draw.permutation(labels)
     control = clone(model).fit(rows(train), mixed[train])
     plain = StandardScaler().fit(X[known])
-    k = 5 if continuous else 1
-    near = _nearest(Z[known], Z[asked], k)
-    near_each_other = _nearest(Z[known], None, k)
-    near_in_raw = _nearest(plain.transform(X[known]), plain.transform(X[asked]), k)
-    near_by_chance = _nearest(control.transform(rows(known)), control.transform(rows(asked)), k)
+    task = Task(X, labels, "numbers" if continuous else "classes")
+    learnt = labels[known]
+    guesses = task.guesses(Z[known], learnt, Z[asked])
+    # What a picture of the fitted rows suggests: each by its nearest other rows.
+    of_each_other = task.guesses(Z[known], learnt)
+    in_raw = task.guesses(plain.transform(X[known]), learnt, plain.transform(X[asked]))
+    by_chance = task.guesses(
+        control.transform(rows(known)), mixed[known], control.transform(rows(asked))
+    )
 
-    def judge(truth: NDArray[Any], shuffled: NDArray[Any]) -> Judgement:
-        learnt = truth[known]
-        guesses = _guess(learnt, near)
+    def judge(j: int) -> Judgement:
+        """What they say of the j-th column of labels."""
+
+        def of(labels: NDArray[Any]) -> NDArray[Any]:
+            return labels if labels.ndim == 1 else labels[:, j]
+
+        truth, shuffled, guessed = of(labels), of(mixed), of(guesses)
         scores = Scores(
             metric="k-NN R^2" if continuous else "1-NN accuracy",
-            heldout=score(guesses, truth[asked], continuous),
-            # What a picture of the fitted rows suggests: each by its nearest other rows.
-            train=score(_guess(learnt, near_each_other), learnt, continuous),
-            raw=score(_guess(learnt, near_in_raw), truth[asked], continuous),
-            majority=None if continuous else _majority(learnt, truth[asked]),
-            shuffled=score(_guess(shuffled[known], near_by_chance), shuffled[asked], continuous),
+            heldout=score(guessed, truth[asked], continuous),
+            train=score(of(of_each_other), truth[known], continuous),
+            raw=score(of(in_raw), truth[asked], continuous),
+            majority=None if continuous else _majority(truth[known], truth[asked]),
+            shuffled=score(of(by_chance), shuffled[asked], continuous),
             sampled=len(known) + len(asked) < len(X),
         )
-        return Judgement(scores, None if continuous else _confusion(truth[asked], guesses))
+        return Judgement(scores, None if continuous else _confusion(truth[asked], guessed))
 
-    each = [judge(*pair) for pair in zip(_columns(labels), _columns(mixed), strict=True)]
+    each = [judge(j) for j in range(1 if labels.ndim == 1 else labels.shape[1])]
     return Trial(model, Z, test, continuous, seconds, each)
-
-
-def _columns(labels: NDArray[Any]) -> list[NDArray[Any]]:
-    return [labels] if labels.ndim == 1 else list(labels.T)
 
 
 def _some(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:
     return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
-
-
-def _nearest(Z: Any, asked: Any, k: int) -> NDArray[np.intp]:
-    """(m, k) the rows of Z nearest to those asked; None asks for the nearest others of each."""
-    k = min(k, len(Z) if asked is not None else len(Z) - 1)
-    return NearestNeighbors(n_neighbors=k).fit(Z).kneighbors(asked, return_distance=False)
-
-
-def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:
-    """The label of the one neighbour, or the mean over several."""
-    return labels[near[:, 0]] if near.shape[1] == 1 else labels[near].mean(axis=1)
-
-
-def score(guesses: Any, labels: Any, continuous: bool) -> float:
-    if not continuous:
-        return float(np.mean(guesses == labels))
-    labels = np.asarray(labels, dtype=np.float64)
-    spread = np.sum((labels - labels.mean()) ** 2)
-    return float(1 - np.sum((labels - guesses) ** 2) / spread) if spread > 0 else 0.0
 
 
 def _majority(labels: Any, asked: Any) -> float:

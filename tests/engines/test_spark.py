@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import numpy as np
@@ -407,13 +408,33 @@ print("all as on one machine")
 """
 
 
-def ran(*arguments):
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
+def ran(*arguments, workers=sys.executable):
+    environment = os.environ | {"PYSPARK_PYTHON": str(workers)}
     run = subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, env=environment
     )
     assert run.returncode == 0, run.stdout + run.stderr[-3000:]
     return run.stdout
+
+
+BARE = """
+import labelens
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.createDataFrame([(float(i), str(i % 2)) for i in range(8)], "a double, y string")
+try:
+    labelens.spark.fit(labelens.SupervisedPCA(1), frame, "a", "y")
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_workers_without_labelens_are_told_of(tmp_path):
+    venv.create(tmp_path / "bare", symlinks=True)
+    told = ran("-c", BARE, workers=tmp_path / "bare" / "bin" / "python")
+    assert "The Python workers of Spark cannot import" in told
+    assert "PYSPARK_PYTHON" in told
 
 
 def test_connect():

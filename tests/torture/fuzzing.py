@@ -122,13 +122,13 @@ def seeds(folder):
     import numpy as np
 
     import labelens
-    import test_persist as forging
+    from persist import compositions
 
     rng = np.random.default_rng(0)
     made = {"model": [], "table": []}
-    for kind in forging.KINDS:
+    for kind in compositions.KINDS:
         kind = (*kind[:3], kind[3] | ({"n_random_features": 4} if "Kernel" in str(kind[0]) else {}))
-        model, *_ = forging.fitted(kind, rng)
+        model, *_ = compositions.fitted(kind, rng)
         labelens.save(model, folder / "seed", moments=len(made["model"]) % 2 > 0)
         content = (folder / "seed").read_bytes()
         made["model"] += [content, taken_apart(content)]

@@ -23,8 +23,8 @@ import joblib
 import numpy as np
 
 import labelens
-import test_persist as forging
 from labelens.persist import info
+from persist import compositions, forging
 
 FLIPS_LONG, FLIPS_SHORT = 10_000, 400
 MEMORY = 50e6
@@ -44,9 +44,9 @@ class Payload:
 def good_models(folder):
     """The content of one file for every kind of model there is."""
     rng, contents = np.random.default_rng(0), []
-    for kind in forging.KINDS:
+    for kind in compositions.KINDS:
         for moments in (False, True):
-            model, *_ = forging.fitted(kind, rng)
+            model, *_ = compositions.fitted(kind, rng)
             labelens.save(model, folder / "good", moments=moments)
             contents.append((folder / "good").read_bytes())
     labelens.save(forging.good()[1], folder / "good", moments=True)

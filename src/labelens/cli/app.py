@@ -10,6 +10,7 @@ from .embed import embed
 from .explore import explore
 from .export import export
 from .fit import fit
+from .groups import spread_out
 from .info import info
 from .merge import merge
 from .reproduce import reproduce
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (embed, explore, fit, transform, merge, info, export, demo, reproduce):
-    app.command()(command)
+    app.command()(spread_out(command))
 
 
 def _version(shown: bool) -> None:

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from .. import tables
 from ..methods import METHODS, SupervisedPCA
 from ..selection import select
-from ..trial import held_out, is_continuous
+from ..task import is_continuous
+from ..trial import held_out
 from . import options as o
 from .output import Bar
 
@@ -37,38 +38,25 @@ def build(method: str, options: dict[str, Any]) -> Any:
     return (SupervisedPCA if method == "pca" else METHODS[method])(**given)
 
 
-def as_number(option: str, text: str | None, *words: str) -> float | str | None:
-    """The number that an option was given, or one of the words that it takes instead."""
-    if text is None or text in words:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        or_word = " or ".join(map(repr, words))
-        raise ValueError(f"--{option} must be a number or {or_word}, got {text!r}.") from None
-
-
-def load(
-    data: Path,
-    label: list[str] | None,
-    labels: Path | None,
-    features: list[str] | None,
-    drop: list[str] | None,
-    impute: o.Impute | None,
-    bar: Bar,
-) -> tables.Table:
+def load(data: Path, columns: o.Columns, bar: Bar) -> tables.Table:
     """Read a file and pick its columns; a label is needed."""
-    frame = tables.read(data, labels, lambda share: bar.at(READING, share))
-    label = label_names(frame, label, labels)
-    filling = None if impute is None else impute.value
-    table = tables.pick(frame, label, features=features or (), drop=drop or (), impute=filling)
+    frame = tables.read(data, columns.labels, lambda share: bar.at(READING, share))
+    label = label_names(frame, columns)
+    table = tables.pick(
+        frame,
+        label,
+        features=columns.features or (),
+        drop=columns.drop or (),
+        impute=columns.impute and columns.impute.value,
+    )
     check_labels(table.labels, ", ".join(map(repr, label)))
     return table
 
 
-def label_names(frame: Any, label: list[str] | None, labels: Path | None) -> list[str]:
+def label_names(frame: Any, columns: o.Columns) -> list[str]:
     """The columns of labels: those that were named, or the only one of a file of labels."""
-    if not label and labels is not None:
+    label = columns.label
+    if not label and columns.labels is not None:
         label = [name for name in frame.columns if name == "label"] or None
     if not label:
         some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
@@ -105,11 +93,12 @@ def stages(method: o.Method, *others: str) -> list[str]:
 
 
 def pick_model(
-    method: o.Method, table: tables.Table, asked: dict[str, Any], seed: int, bar: Bar
+    method: o.Method, table: tables.Table, asked: dict[str, Any], bar: Bar
 ) -> tuple[Any, str]:
+    """The estimator to fit, and why it is that one if nobody named it."""
     if method == o.Method.auto:
         bar.at(COMPARING)
-        return choose(table.X, table.labels, asked, seed)
+        return choose(table.X, table.labels, asked)
     return build(method.value, asked), ""
 
 
@@ -134,10 +123,9 @@ def settle(
     return options
 
 
-def choose(
-    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], seed: int
-) -> tuple[Any, str]:
+def choose(X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any]) -> tuple[Any, str]:
     """The best of a few, by cross-validation of the training rows, and a sentence that says why."""
+    seed = options["random_state"]
     train = np.flatnonzero(~held_out(labels, len(X), seed))
     kernel = any(options.get(name) is not None for name in ("kernel", "gamma"))
     rivals = [build(method, options) for method in (["kspca"] if kernel else ["spca", "kspca"])]

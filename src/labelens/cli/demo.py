@@ -18,4 +18,4 @@ def demo(
 ) -> None:
     """Embed the bundled sonar returns: mines and rocks."""
     with as_file(files("labelens") / "data" / "sonar.csv") as path:
-        embed(path, out=out, label=["class"], force=force)
+        embed(path, o.Columns(label=["class"]), o.Wanted(), out=out, force=force)

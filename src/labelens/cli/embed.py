@@ -19,13 +19,13 @@ from sklearn.base import clone
 
 from .. import __version__, plot, tables
 from .._optional import require
-from ..labels import choose_kernel
 from ..persist import save
 from ..plot.selection import gamma_scores
 from ..report import Contents, Label, write_report
+from ..task import Task
 from ..trial import FITTING, JUDGING, Scores, Trial, try_out
 from . import options as o
-from .build import as_number, load, pick_model, settle, stages
+from .build import load, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show
 
 MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of kernel widths
@@ -36,22 +36,9 @@ FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "repor
 
 def embed(
     data: o.Data,
+    columns: o.Columns,
+    wanted: o.Wanted,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("embedding"),
-    label: o.Label = None,
-    labels: o.Labels = None,
-    features: o.Features = None,
-    drop: o.Drop = None,
-    impute: o.Filling = None,
-    method: o.Methods = o.Method.auto,
-    components: o.Components = None,
-    kernel: o.Kernel = None,
-    gamma: o.Gamma = None,
-    target_weight: o.TargetWeight = None,
-    shrinkage: o.Shrinkage = None,
-    label_kernel: o.Alike = None,
-    class_weight: o.Weighing = None,
-    scale: o.Scaling = o.Scale.standard,
-    seed: o.Seed = 0,
     format: Annotated[o.Format, typer.Option(help="Of the embedding.")] = o.Format.parquet,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -67,29 +54,18 @@ def embed(
     labelens embed digits.npz --label y --method kspca --shrinkage 0.01 --components 9
     """  # noqa: D301
     with in_words(quiet or json):
-        asked = dict(
-            n_components=components,
-            kernel=kernel,
-            gamma=as_number("gamma", gamma, "scale", "median", "auto"),
-            target_weight=target_weight,
-            shrinkage=as_number("shrinkage", shrinkage, "auto"),
-            label_kernel=label_kernel and label_kernel.value,
-            class_weight=class_weight and class_weight.value,
-            random_state=seed,
-            scale=scale.value,
-        )
         embedding = f"embedding.{format.value}"
-        work = stages(method, FITTING, JUDGING, WRITING, DRAWING, REPORTING)
+        work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING)
         with (
             new_files(out, [embedding, *FILES.values()], force) as folder,
             Bar(work, quiet or json) as bar,
         ):
-            table = load(data, label, labels, features, drop, impute, bar)
+            table = load(data, columns, bar)
             notes = list(table.notes)
-            asked = settle(asked, table.labels, len(table.names), notes)
-            model, reason = pick_model(method, table, asked, seed, bar)
-            trial = try_out(model, table.X, table.labels, seed, table.names, bar.at)
-            label = label or ["label"]
+            asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
+            model, reason = pick_model(wanted.method, table, asked, bar)
+            trial = try_out(model, table.X, table.labels, wanted.seed, table.names, bar.at)
+            label = list(table.columns)
             facts = summary(data, table, reason, trial, label)
             write_all(folder, embedding, table, trial, notes, facts, label, bar)
         show(facts | {"written": str(out)}, json, quiet, notes)
@@ -196,14 +172,13 @@ def width(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
     labels, train = table.labels, np.flatnonzero(~trial.test)[:MOST_ROWS]
     if "gamma" not in trial.model.get_params() or labels.ndim > 1:
         return None
-    if trial.continuous != (choose_kernel(labels[train]) == "rbf"):
-        return None  # whole numbers that are no classes
     if not trial.continuous and min(Counter(labels[train].tolist()).values()) < FOLDS:
         return None
     model = clone(trial.model)
     if model.approximation != "exact":
         model.set_params(n_random_features=min(model.n_random_features, FEATURES))
-    gammas, scores, _ = gamma_scores(table.X[train], labels[train], model, None, FOLDS, 0)
+    task = Task(table.X[train], labels[train], "numbers" if trial.continuous else "classes")
+    gammas, scores = gamma_scores(task, model, None, FOLDS, 0)
     mean = scores.mean(axis=2)
     return dict(gammas=gammas, mean=mean[0], std=scores[0].std(axis=1), shuffled_mean=mean[1])
 

@@ -19,15 +19,11 @@ from .output import Bar, in_words, messages
 
 
 def explore(
+    columns: o.Columns,
     data: Annotated[
         Path | None,
         typer.Argument(help="As for embed; the bundled data sets if none is named."),
     ] = None,
-    label: o.Label = None,
-    labels: o.Labels = None,
-    features: o.Features = None,
-    drop: o.Drop = None,
-    impute: o.Filling = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -42,8 +38,8 @@ def explore(
     """  # noqa: D301
     with in_words(stopped="the page is served no more"):
         if data is not None:
-            sessions = _opened(data, label, labels, features, drop, impute)
-        elif label or labels or features or drop or impute:
+            sessions = _opened(data, columns)
+        elif columns != o.Columns():
             raise ValueError("These options choose columns of a file; name the file first.")
         else:
             sessions = bundled_sessions()
@@ -55,20 +51,19 @@ def explore(
         explorer.run()
 
 
-def _opened(
-    data: Path,
-    label: list[str] | None,
-    labels: Path | None,
-    features: list[str] | None,
-    drop: list[str] | None,
-    impute: o.Impute | None,
-) -> Sessions:
+def _opened(data: Path, columns: o.Columns) -> Sessions:
     """A file, read, checked and split."""
     with Bar([READING]) as bar:
-        frame = tables.read(data, labels, lambda share: bar.at(READING, share))
-    filling = None if impute is None else impute.value
-    names = label_names(frame, label, labels)
-    material = from_file(frame, data, names, labels, features, drop, filling)
+        frame = tables.read(data, columns.labels, lambda share: bar.at(READING, share))
+    material = from_file(
+        frame,
+        data,
+        label_names(frame, columns),
+        columns.labels,
+        columns.features,
+        columns.drop,
+        columns.impute and columns.impute.value,
+    )
     for name, values in material.labels.items():
         check_labels(values, repr(name))
     for note in material.notes:

@@ -12,37 +12,24 @@ from .._optional import require
 from ..persist import save
 from ..trial import FITTING
 from . import options as o
-from .build import as_number, load, pick_model, settle, stages
+from .build import load, pick_model, settle, stages
 from .output import Bar, in_words, new_file, show
 from .streamed import Meter, fit_streamed, is_streamed
 
 
 def fit(
     data: o.Data,
+    columns: o.Columns,
+    wanted: o.Wanted,
     out: Annotated[Path, typer.Option("--out", "--model", help="The model file.")] = Path(
         "model.labelens"
     ),
-    label: o.Label = None,
-    labels: o.Labels = None,
-    features: o.Features = None,
-    drop: o.Drop = None,
-    impute: o.Filling = None,
-    method: o.Methods = o.Method.auto,
-    components: o.Components = None,
-    kernel: o.Kernel = None,
-    gamma: o.Gamma = None,
-    target_weight: o.TargetWeight = None,
-    shrinkage: o.Shrinkage = None,
-    label_kernel: o.Alike = None,
-    class_weight: o.Weighing = None,
-    scale: o.Scaling = o.Scale.standard,
     memory: o.Memory = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="Read in pieces, and go on from this file if killed."),
     ] = None,
     moments: o.Kept = False,
-    seed: o.Seed = 0,
     force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -54,32 +41,11 @@ def fit(
     labelens fit 'data/*.parquet' --label y --memory 512MB --checkpoint state --model y.labelens
     """  # noqa: D301
     with in_words(quiet or json):
-        asked = dict(
-            n_components=components,
-            kernel=kernel,
-            gamma=as_number("gamma", gamma, "scale", "median", "auto"),
-            target_weight=target_weight,
-            shrinkage=as_number("shrinkage", shrinkage, "auto"),
-            label_kernel=label_kernel and label_kernel.value,
-            class_weight=class_weight and class_weight.value,
-            random_state=seed,
-            scale=scale.value,
-        )
         if is_streamed(data, memory, checkpoint):
             start = perf_counter()
             with new_file(out, force) as path, Meter(quiet or json) as meter:
                 model, source, reason, notes, state = fit_streamed(
-                    data,
-                    label,
-                    labels,
-                    features,
-                    drop,
-                    impute,
-                    method,
-                    asked,
-                    memory,
-                    checkpoint,
-                    meter,
+                    data, columns, wanted, memory, checkpoint, meter
                 )
                 save(model, path, moments=moments)
             if state is not None:
@@ -88,12 +54,12 @@ def fit(
             seconds = perf_counter() - start
             show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
             return
-        work = stages(method, FITTING)
+        work = stages(wanted.method, FITTING)
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
-            table = load(data, label, labels, features, drop, impute, bar)
+            table = load(data, columns, bar)
             notes = list(table.notes)
-            asked = settle(asked, table.labels, len(table.names), notes)
-            model, reason = pick_model(method, table, asked, seed, bar)
+            asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
+            model, reason = pick_model(wanted.method, table, asked, bar)
             bar.at(FITTING)
             rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             start = perf_counter()

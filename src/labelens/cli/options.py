@@ -1,12 +1,15 @@
-"""Options that several commands take."""
+"""Options that several commands take; those that go together are one parameter of a command."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from ..kernels import PARAMETERS as KERNELS
 
 
 class Method(StrEnum):
@@ -53,43 +56,85 @@ Data = Annotated[
     Path, typer.Argument(help="CSV, TSV, parquet, Arrow/feather, .npy or .npz; .gz too.")
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, .labelens.")]
-Label = Annotated[
-    list[str] | None, typer.Option("--label", help="The column of labels; may be repeated.")
-]
-Labels = Annotated[Path | None, typer.Option(help="A file of labels beside an array of rows.")]
-Features = Annotated[
-    list[str] | None, typer.Option(help="Only this column as a feature; may be repeated.")
-]
-Drop = Annotated[list[str] | None, typer.Option(help="Not this column; may be repeated.")]
-Filling = Annotated[Impute | None, typer.Option("--impute", help="What to do about gaps.")]
-Methods = Annotated[Method, typer.Option("--method", help="auto compares some and says why.")]
-Components = Annotated[int | None, typer.Option(min=1, help="Dimensions; 2 if not given.")]
-Kernel = Annotated[
-    str | None, typer.Option(help="rbf, laplacian, matern, polynomial, sigmoid, linear, cosine.")
-]
-Gamma = Annotated[str | None, typer.Option(help="Kernel width: a number, scale or median.")]
-TargetWeight = Annotated[
-    float | None, typer.Option(min=0, max=1, help="1: labels alone; 0: variance alone.")
-]
-Shrinkage = Annotated[
-    str | None, typer.Option(help="1: the paper; towards 0: discriminant analysis; or auto.")
-]
-Alike = Annotated[
-    LabelKernel | None,
-    typer.Option("--label-kernel", help="Which labels are alike: equal ones, close ones, ..."),
-]
-Weighing = Annotated[
-    ClassWeight | None,
-    typer.Option("--class-weight", help="balanced: rare classes count as much as common ones."),
-]
 Memory = Annotated[
     str | None, typer.Option("--memory", help="Read in pieces, with no more than this: 512MB.")
 ]
 Kept = Annotated[
     bool, typer.Option("--moments", help="Keep what `labelens merge` and partial_fit need.")
 ]
-Scaling = Annotated[Scale, typer.Option("--scale", help="What is done to columns first.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Filling = Annotated[Impute | None, typer.Option(help="What to do about gaps.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are labels, and which are features."""
+
+    label: Annotated[
+        list[str] | None, typer.Option(help="The column of labels; may be repeated.")
+    ] = None
+    labels: Annotated[
+        Path | None, typer.Option(help="A file of labels beside an array of rows.")
+    ] = None
+    features: Annotated[
+        list[str] | None, typer.Option(help="Only this column as a feature; may be repeated.")
+    ] = None
+    drop: Annotated[list[str] | None, typer.Option(help="Not this column; may be repeated.")] = None
+    impute: Filling = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The method and its parameters."""
+
+    method: Annotated[Method, typer.Option(help="auto compares some and says why.")] = Method.auto
+    components: Annotated[int | None, typer.Option(min=1, help="Dimensions; 2 if not given.")] = (
+        None
+    )
+    kernel: Annotated[str | None, typer.Option(help=f"{', '.join(KERNELS)}.")] = None
+    gamma: Annotated[
+        str | None, typer.Option(help="Kernel width: a number, scale, median or auto.")
+    ] = None
+    target_weight: Annotated[
+        float | None, typer.Option(min=0, max=1, help="1: labels alone; 0: variance alone.")
+    ] = None
+    shrinkage: Annotated[
+        str | None, typer.Option(help="1: the paper; towards 0: discriminant analysis; or auto.")
+    ] = None
+    label_kernel: Annotated[
+        LabelKernel | None, typer.Option(help="Which labels are alike: equal ones, close ones, ...")
+    ] = None
+    class_weight: Annotated[
+        ClassWeight | None,
+        typer.Option(help="balanced: rare classes count as much as common ones."),
+    ] = None
+    scale: Annotated[Scale, typer.Option(help="What is done to columns first.")] = Scale.standard
+    seed: Seed = 0
+
+    def parameters(self) -> dict[str, Any]:
+        """Those of an estimator; None where nothing was said."""
+        return dict(
+            n_components=self.components,
+            kernel=self.kernel,
+            gamma=_number("gamma", self.gamma, "scale", "median", "auto"),
+            target_weight=self.target_weight,
+            shrinkage=_number("shrinkage", self.shrinkage, "auto"),
+            label_kernel=self.label_kernel and self.label_kernel.value,
+            class_weight=self.class_weight and self.class_weight.value,
+            random_state=self.seed,
+            scale=self.scale.value,
+        )
+
+
+def _number(option: str, text: str | None, *words: str) -> float | str | None:
+    """The number that an option was given, or one of the words that it takes instead."""
+    if text is None or text in words:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        or_word = " or ".join(map(repr, words))
+        raise ValueError(f"--{option} must be a number or {or_word}, got {text!r}.") from None

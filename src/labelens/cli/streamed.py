@@ -30,55 +30,44 @@ def is_streamed(data: Path, *options: Any) -> bool:
 
 def fit_streamed(
     data: Path,
-    label: list[str] | None,
-    labels: Path | None,
-    features: list[str] | None,
-    drop: list[str] | None,
-    impute: o.Impute | None,
-    method: o.Method,
-    asked: dict[str, Any],
+    columns: o.Columns,
+    wanted: o.Wanted,
     memory: str | None,
     checkpoint: Path | None,
     meter: Meter,
 ) -> tuple[Any, Source, str, list[str], Checkpoint | None]:
     """A model, what it was fitted on, why this one, notes, and the checkpoint to remove."""
-    if impute is not None:
+    if columns.impute is not None:
         raise ValueError("--impute needs all rows at once; fill the gaps in the files first.")
-    source = _opened(data, label, labels, features, drop)
+    source = _opened(data, columns)
     notes: list[str] = []
-    automatic = method == o.Method.auto
+    automatic = wanted.method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
     some = _sample(source, COMPARED if automatic else LOOKED_AT, features=automatic)
-    asked = settle(asked, some.y, source.head.shape[1], notes)
+    asked = settle(wanted.parameters(), some.y, source.head.shape[1], notes)
     if automatic:
-        model, reason = choose(some.X, some.y, asked, asked["random_state"])
+        model, reason = choose(some.X, some.y, asked)
         reason += f" (Compared on {some.n_rows} rows.)"
     else:
-        model, reason = build(method.value, asked), ""
+        model, reason = build(wanted.method.value, asked), ""
     state = None if checkpoint is None else Checkpoint(checkpoint, model, source)
     meter.does("fitting")
     stream_into(model, source, memory, state, meter)
     return model, source, reason, notes, state
 
 
-def _opened(
-    data: Path,
-    label: list[str] | None,
-    labels: Path | None,
-    features: list[str] | None,
-    drop: list[str] | None,
-) -> Source:
-    names = column_names(data)
+def _opened(data: Path, columns: o.Columns) -> Source:
+    names, label, features = column_names(data), columns.label, columns.features
     if names is None:
-        if labels is None:
+        if columns.labels is None:
             raise ValueError("Which labels belong to these rows? Name their file with --labels.")
-        return open_source(data, str(labels))
+        return open_source(data, str(columns.labels))
     if not label:
         raise ValueError(
             f"Which column is the label? Name it with --label ({', '.join(map(repr, names[-5:]))})."
         )
-    if drop:
-        features = [n for n in features or names if n not in drop and n not in label]
+    if columns.drop:
+        features = [n for n in features or names if n not in columns.drop and n not in label]
     return open_source(data, label[0] if len(label) == 1 else label, features)
 
 

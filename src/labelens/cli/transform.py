@@ -51,7 +51,7 @@ def transform(
             estimator = load(model)
             frame = tables.read(data, told=lambda share: bar.at(READING, share))
             bar.at("embedding")
-            filling = None if impute is None else impute.value
+            filling = impute and impute.value
             names = getattr(estimator, "feature_names_in_", None)
             if names is None:
                 names = [f"x{i}" for i in range(estimator.n_features_in_)]

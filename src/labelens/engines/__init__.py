@@ -15,6 +15,9 @@ from typing import Any
 
 from . import on_dask
 
+# By the names that `labelens.fit` takes: modules with `FileParts(ranges)`, which is `Parts`.
+ENGINES = {"dask": on_dask}
+
 
 def engine_of(X: Any) -> ModuleType | None:
     """The engine whose collection this is; None if it is no collection of any.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .figures import DATASETS, DEVICES, FIGURES, MAPS, METHODS, VARIABLES, WAYS
+from .figures import FIGURES
 from .frames import Frame, compared, duration, in_order, measured, slope, spread
+from .looks import DATASETS, DEVICES, MAPS, METHODS, VARIABLES, WAYS
 
 
 def alt_texts(frames: Mapping[str, Frame]) -> dict[str, str]:

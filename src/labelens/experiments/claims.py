@@ -77,10 +77,15 @@ def _close(frames: Frames) -> Finding:
     return "; ".join(parts), HOLDS if max(gaps) <= CLOSE else verdict, note
 
 
-def _speed(frames: Frames) -> Finding:
+def _medians(frames: Frames) -> tuple[int, Any]:
+    """The largest n, and seconds at it, by method and way."""
     table = frames["times"]
     n = table.n.max()
-    median = table[table.n == n].groupby(["method", "way"]).seconds.median()
+    return n, table[table.n == n].groupby(["method", "way"]).seconds.median()
+
+
+def _speed(frames: Frames) -> Finding:
+    n, median = _medians(frames)
     written = {a: median[a, WRITTEN] / median[b, WRITTEN] for a, b in PAIRS}
     clock = {a: median[a, WRITTEN] / median[b, AUTHORS] for a, b in PAIRS}
     ours = {a: median[a, OURS] / median[b, OURS] for a, b in PAIRS}
@@ -99,9 +104,7 @@ def _speed(frames: Frames) -> Finding:
 
 
 def _orders(frames: Frames) -> Finding:
-    table = frames["times"]
-    n = table.n.max()
-    median = table[table.n == n].groupby(["method", "way"]).seconds.median()
+    _, median = _medians(frames)
     gain = {a: median[a, WRITTEN] / median[b, WRITTEN] for a, b in PAIRS}
     beyond = {a: median[a, WRITTEN] / median[a, OURS] for a, _ in PAIRS}
     figure = "; ".join(f"{b} {gain[a]:.3g}x faster than {a} as written" for a, b in PAIRS)

@@ -13,16 +13,9 @@ from typing import Any
 from .._page import CSS as COMMON_CSS
 from .._page import MISSING, facts, paragraph, replace_file, scrolled, skeleton, table
 from .alt import alt_texts
-from .figures import (
-    DATASETS,
-    FIGURES,
-    METHODS,
-    VARIABLES,
-    WAYS,
-    Figure,
-    render,
-)
+from .figures import FIGURES, render
 from .frames import Frame, compared, duration, in_order, measured, slope
+from .looks import DATASETS, METHODS, VARIABLES, WAYS, Figure
 
 TITLE = "Supervised Random Projections, measured again"
 

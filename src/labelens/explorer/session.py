@@ -26,8 +26,8 @@ from ..report.classes import Classes, read_classes
 from ..report.colouring import Colouring
 from ..report.sample import LIMIT, stratified
 from ..report.verdict import interpret
-from ..task import nearest
-from ..trial import held_out, is_continuous, score
+from ..task import is_continuous, nearest, score
+from ..trial import held_out
 from ..wheel import Wheel
 from .material import FEWEST, Material
 from .space import Fitted, Space

@@ -17,6 +17,7 @@ polynomial kernel has no frequencies, so its random features are a tensor sketch
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..kernels import Kernel
@@ -37,7 +38,13 @@ __all__ = [
     "unscaled",
 ]
 
-APPROXIMATIONS = ("fourier", "orthogonal", "fastfood", "nystroem", "exact")
+# Random features of kernels that have frequencies: from a kernel, d, n_features and a seed.
+DRAWN: dict[str, Callable[[Kernel, int, int, int], FeatureMap]] = {
+    "fourier": Fourier.draw,
+    "orthogonal": orthogonal,
+    "fastfood": fastfood,
+}
+APPROXIMATIONS = (*DRAWN, "nystroem", "exact")
 
 
 def make_feature_map(
@@ -55,5 +62,4 @@ def make_feature_map(
         return Identity(rows.shape[1])
     if kernel.name == "polynomial":
         return tensor_sketch(kernel, rows, n_features, seed)
-    draw = {"fourier": Fourier.draw, "orthogonal": orthogonal, "fastfood": fastfood}
-    return draw[approximation](kernel, rows.shape[1], n_features, seed)
+    return DRAWN[approximation](kernel, rows.shape[1], n_features, seed)

@@ -1,4 +1,4 @@
-"""A fitted estimator as a header and arrays, and back."""
+"""Model files: what is written to them, read from them and said of them."""
 
 from __future__ import annotations
 
@@ -8,54 +8,15 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from .. import _parameters
 from .._files import named
-from .._validation import check_is_fitted
 from .._warn import warn_user
-from ..kernels import Kernel, make_kernel
-from ..labels import Unlabelled
-from ..methods import METHODS
-from ..moments import refuse_sealed
-from ..projection import Projection
-from ..recipe import Recipe, scales_moments, statistics
 from . import container
-from .labels import (
-    KnownLabels,
-    agree,
-    put_classes,
-    put_label_map,
-    put_labels,
-    take_classes,
-    take_label_map,
-    take_labels,
-)
-from .maps import put_map, put_rows, put_scaling, take_map, take_scaling
-from .parameters import check_parameters, put_parameters, take_parameters
-from .solution import put_solution, take_solution
-from .spelling import put_texts, take_texts
-from .statistics import put_moments, take_kept, take_moments
-from .strict import (
-    FLAG,
-    INTEGER,
-    LIST,
-    NOTHING,
-    NUMBER,
-    OBJECT,
-    TEXT,
-    Arrays,
-    fields,
-    parse,
-    texts,
-    within,
-)
-
-BY_NAME = {method.__name__: method for method in METHODS.values()}
-
-
-# The three public functions ----------------------------------------------------------------------
+from .packing import BY_NAME, built, checked, classes_of, known_labels, method_of, packed, signed
+from .parameters import put_parameters, take_parameters
+from .spelling import take_texts
+from .strict import INTEGER, OBJECT, TEXT, Arrays, fields, parse
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False) -> None:
@@ -86,9 +47,9 @@ def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False)
     >>> bool((same.transform(X) == model.transform(X)).all())
     True
     """
-    header, arrays = _packed(estimator, moments)
+    header, arrays = packed(estimator, moments)
     try:  # what could not be loaded is not saved
-        _built(parse(json.dumps(header), "its header"), arrays)
+        built(parse(json.dumps(header), "its header"), arrays)
     except ValueError as error:
         raise _refusal(None, "saved", error) from error
     container.write(Path(path), header, arrays)
@@ -118,14 +79,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     try:
         header, arrays = container.read(Path(path))
-        return _built(_checked(header, arrays), arrays)
+        return built(checked(header, arrays), arrays)
     except ValueError as error:
         raise _refusal(path, "loaded", error) from None
 
 
 def save_state(estimator: Any, path: Path, note: dict[str, Any]) -> None:
     """A fit that is under way, with a note on where it stands: for `load_state`, not for `load`."""
-    header, arrays = _packed(estimator, moments=True)
+    header, arrays = packed(estimator, moments=True)
     container.write(path, header | {"unfinished": note}, arrays)
 
 
@@ -136,7 +97,7 @@ def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
         note = header.pop("unfinished", None)
         if type(note) is not dict:
             raise ValueError("it is a model, not the state of a fit that is under way")
-        return _built(_checked(header, arrays), arrays), note
+        return built(checked(header, arrays), arrays), note
     except ValueError as error:
         raise _refusal(path, "continued from", error) from None
 
@@ -144,7 +105,7 @@ def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
 def save_method(estimator: Any, path: Path) -> None:
     """A method and its parameters, fitted or not: for `load_method`, not for `load`."""
     arrays: dict[str, NDArray[Any]] = {}
-    header = _signed(estimator) | {"unfitted": put_parameters(estimator, arrays)}
+    header = signed(estimator) | {"unfitted": put_parameters(estimator, arrays)}
     container.write(path, header, arrays)
 
 
@@ -152,10 +113,9 @@ def load_method(path: Path) -> Any:
     """What `save_method` has written, not fitted."""
     try:
         header, stored = container.read(path)
-        signed = dict(format=INTEGER, labelens=TEXT, method=TEXT)
-        lists = dict(arrays=OBJECT, arrays_sha256=TEXT)
-        facts = fields(header, "its header", unfitted=OBJECT, **signed, **lists)
-        method, arrays = _method(facts), Arrays(stored)
+        always = dict(format=INTEGER, labelens=TEXT, method=TEXT, arrays=OBJECT, arrays_sha256=TEXT)
+        facts = fields(header, "its header", unfitted=OBJECT, **always)
+        method, arrays = method_of(facts), Arrays(stored)
         estimator: Any = method(**take_parameters(facts["unfitted"], method, arrays))
         arrays.done()
         return estimator
@@ -171,11 +131,11 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         header, arrays = container.read(Path(path))
-        facts = _checked(header, arrays)
-        _built(facts, arrays)
+        facts = checked(header, arrays)
+        built(facts, arrays)
         left = Arrays(arrays, d=facts["n_features_in"])
-        labels = _known_labels(facts["labels"], left)
-        classes = _classes(facts, labels, left)
+        labels = known_labels(facts["labels"], left)
+        classes = classes_of(facts, labels, left)
         names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
         parameters = take_parameters(facts["parameters"], BY_NAME[facts["method"]], left)
     except ValueError as error:
@@ -210,193 +170,3 @@ def _refusal(path: Any, verb: str, error: ValueError) -> ValueError:
     reason = str(error).rstrip(".").replace("\n", " ")
     what = "This model" if path is None else named(path)
     return ValueError(f"{what} cannot be {verb}: {reason[:500]}{'...' * (len(reason) > 500)}.")
-
-
-# Into a file -------------------------------------------------------------------------------------
-
-
-def _packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    signed = _signed(estimator)
-    check_is_fitted(estimator, "moments_")
-    arrays: dict[str, NDArray[Any]] = {}
-    recipe, known = estimator._recipe, estimator.moments_.to(None)
-    parameters = put_parameters(estimator, arrays)
-    parameters["n_components"] = int(recipe.n_components)  # "auto" has done its work
-    _parameters.check_unchanged(estimator, recipe.parameters)
-    if moments:
-        refuse_sealed(known)
-    solved = estimator._solved if moments else estimator._solve()
-    feature_names = getattr(estimator, "feature_names_in_", None)
-    if feature_names is not None:
-        put_texts("feature_names", map(str, feature_names), arrays)
-    psi, kernel, noise = recipe.psi, recipe.kernel, recipe.noise
-    put_scaling("scaling", recipe.scaling, arrays)
-    header = signed | {
-        "parameters": parameters,
-        "n_features_in": int(estimator.n_features_in_),
-        "feature_names": feature_names is not None,
-        "n_samples": int(known.n_samples),
-        "moments": bool(moments),
-        "block": int(recipe.block),
-        "gamma": None if kernel is None else kernel.gamma,
-        "map": put_map(recipe.phi, arrays),
-        "labels": None if psi is None else put_labels(psi, arrays, "labels.kernel"),
-        "classes": put_classes(known.classes, recipe.label_columns, arrays),
-        "label_map": put_label_map(psi, arrays) if moments and psi is not None else None,
-        "noise": noise.stream if moments and noise is not None else None,
-        "solution": None if solved is None else put_solution(solved, arrays),
-    }
-    if moments:
-        put_moments(known, arrays)
-    elif recipe.phi is None:
-        put_rows("rows", known.rows, arrays)
-    header["training_rows"] = _training_rows(arrays)
-    return header, arrays
-
-
-def _signed(estimator: Any) -> dict[str, Any]:
-    """What every file of ours begins with."""
-    from .. import __version__  # ours is imported before it is set
-
-    name = type(estimator).__name__
-    if BY_NAME.get(name) is not type(estimator):
-        raise TypeError(
-            f"labelens.save takes one of {', '.join(BY_NAME)}, got {type(estimator)!r}."
-        )
-    return {"format": container.FORMAT, "labelens": __version__, "method": name}
-
-
-def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
-    """How many rows of the training data are among the arrays."""
-    count = 0
-    for name in ("rows", "map.landmarks"):
-        if name in arrays:
-            count += len(arrays[name])
-        elif f"{name}.indptr" in arrays:
-            count += max(0, len(arrays[f"{name}.indptr"]) - 1)
-    return count
-
-
-# Out of a file -----------------------------------------------------------------------------------
-
-
-def _checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """The header with all of its fields, each of its type."""
-    facts = fields(
-        header,
-        "its header",
-        format=INTEGER,
-        labelens=TEXT,
-        method=TEXT,
-        parameters=OBJECT,
-        n_features_in=INTEGER,
-        feature_names=FLAG,
-        n_samples=INTEGER,
-        training_rows=INTEGER,
-        moments=FLAG,
-        block=INTEGER,
-        gamma=NUMBER + NOTHING,
-        map=OBJECT,
-        labels=OBJECT + NOTHING,
-        classes=LIST + NOTHING,
-        label_map=OBJECT + NOTHING,
-        noise=INTEGER + NOTHING,
-        solution=OBJECT + NOTHING,
-        arrays=OBJECT,
-        arrays_sha256=TEXT,
-    )
-    _method(facts)
-    for name, low in (("n_features_in", 1), ("n_samples", 1), ("block", 1), ("training_rows", 0)):
-        within(facts[name], low, 2**48, name)
-    if facts["training_rows"] != _training_rows(arrays):
-        raise ValueError("it does not say how many training rows it holds")
-    return facts
-
-
-def _method(facts: dict[str, Any]) -> type[Projection]:
-    if facts["method"] not in BY_NAME:
-        raise ValueError(f"there is no method {facts['method'][:60]!r}")
-    return BY_NAME[facts["method"]]
-
-
-def _built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
-    """The estimator, from a header whose fields have been checked."""
-    method, d = BY_NAME[facts["method"]], facts["n_features_in"]
-    arrays = Arrays(stored, d=d)
-    estimator: Any = method(**take_parameters(facts["parameters"], method, arrays))
-    labelled = facts["labels"] is not None
-    check_parameters(estimator, labelled)
-    moments, arrays.sizes["k"] = facts["moments"], estimator.n_components
-    kernel = _kernel(estimator, facts["gamma"])
-    phi = take_map(facts["map"], arrays, estimator, kernel)
-    psi: Any = _known_labels(facts["labels"], arrays)
-    if psi is not None and not agree(estimator.label_kernel, psi.kernel):
-        raise ValueError(f"its labels are {psi.kernel!r}, not {estimator.label_kernel!r}")
-    classes = _classes(facts, psi, arrays)
-    scatter, sketch, spread = statistics(estimator, labelled)
-    noise = None
-    if (facts["label_map"] is None) != (not moments or psi is None):
-        raise ValueError("its label_map is there without its moments, or they without it")
-    if (facts["noise"] is None) != (not moments or not sketch):
-        raise ValueError("its noise is there without its moments, or they without it")
-    if moments and psi is not None:
-        mix = None if estimator._spectral else estimator.label_map
-        psi, width = take_label_map(facts["label_map"], arrays, psi, mix, estimator.label_gamma)
-        if width is not None:
-            arrays.sizes["q"] = width
-    if moments and sketch:
-        stream = within(facts["noise"], 0, 2**64, "its noise")
-        noise = Unlabelled(int(estimator.n_components), stream)
-    scaling = None
-    if estimator.scale is not None and not scales_moments(estimator):
-        scaling = take_scaling("scaling", arrays)
-    estimator._recipe = recipe = Recipe(
-        estimator.get_params(deep=False),
-        estimator.n_components,
-        estimator._spectral,
-        psi,
-        kernel,
-        phi,
-        scaling,
-        noise,
-        scatter,
-        spread,
-        facts["block"],
-    )
-    take = take_moments if moments else take_kept
-    estimator.moments_ = take(recipe, facts["n_samples"], classes, arrays)
-    estimator._solved = None
-    if facts["solution"] is not None:
-        estimator._solved = take_solution(facts["solution"], arrays, estimator, recipe)
-    elif not moments:
-        raise ValueError("it has neither a solution nor moments")
-    estimator.n_features_in_ = d
-    if facts["feature_names"]:
-        estimator.feature_names_in_ = np.array(take_texts("feature_names", arrays, "d"), object)
-    arrays.done()
-    return estimator
-
-
-def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
-    if (gamma is None) == estimator._kernelised:
-        raise ValueError("it has a gamma without a kernel, or a kernel without a gamma")
-    if gamma is None:
-        return None
-    if not isinstance(estimator.gamma, str) and gamma != estimator.gamma:
-        raise ValueError(f"its gamma is {gamma!r}, and gamma={estimator.gamma!r}")
-    return make_kernel(estimator.kernel, gamma, estimator.kernel_params)
-
-
-def _known_labels(facts: Any, arrays: Arrays) -> KnownLabels | None:
-    return None if facts is None else take_labels(facts, arrays, "labels.kernel")
-
-
-def _classes(
-    facts: dict[str, Any], labels: KnownLabels | None, arrays: Arrays
-) -> tuple[Any, ...] | None:
-    kinds = () if labels is None else labels.kinds
-    if (facts["classes"] is None) == bool(kinds):
-        raise ValueError("it has classes without labels, or labels without classes")
-    if facts["classes"] is None:
-        return None
-    return take_classes(texts(facts["classes"], "the types of its classes"), kinds, arrays)

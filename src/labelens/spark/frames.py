@@ -166,11 +166,15 @@ def changed(what: str) -> str:
 
 @contextmanager
 def workers_in_words() -> Iterator[None]:
-    """What keeps Python workers from starting is said in a sentence, not in a wall of Java."""
+    """What keeps Python workers from starting is said in a sentence, not in a wall of Java.
+
+    Spark raises it as one of its own exceptions, or, from an iterator, as one of Java's.
+    """
     try:
         yield
-    except require("pyspark.errors", extra="spark").PythonException as error:
-        missing = re.search(r"No module named '([^']+)'", str(error))
+    except Exception as error:
+        told = f"{type(error)} {error}"
+        missing = re.search(r"PythonException.*No module named '([^']+)'", told, re.DOTALL)
         if missing is None:
             raise
         raise ModuleNotFoundError(

@@ -17,7 +17,7 @@ from .._threads import one_blas_thread
 from .._validation import check_rows
 from ..batch import Batch, read_batch
 from ..dual import KernelRows
-from ..engines import engine_of, on_dask
+from ..engines import ENGINES, engine_of
 from ..engines.errors import placed
 from ..engines.files import ranges_of
 from ..engines.first_pass import Needs, View, balanced, count_classes, sample_rows
@@ -117,8 +117,9 @@ def fit(
 def _parts(
     estimator: Any, source: Any, label: Any, features: Any, engine: str | None, memory: Any
 ) -> Parts:
-    if engine not in (None, "dask"):
-        raise ValueError(f"engine must be None or 'dask', got {engine!r}.")
+    if engine is not None and engine not in ENGINES:
+        known = " or ".join(map(repr, (None, *ENGINES)))
+        raise ValueError(f"engine must be {known}, got {engine!r}.")
     if (found := engine_of(source)) is not None:
         if memory is not None:
             raise ValueError("memory cuts files into chunks, and a dask collection has its own.")
@@ -126,7 +127,8 @@ def _parts(
     opened = open_source(absolute(source), label, features)
     if opened.once or isinstance(opened, Batches):
         raise ValueError("Workers read files and arrays themselves, and batches are only here.")
-    return on_dask.FileParts(ranges_of(opened, chunk_rows(estimator, opened, memory)))
+    assert engine is not None
+    return ENGINES[engine].FileParts(ranges_of(opened, chunk_rows(estimator, opened, memory)))
 
 
 def stream_into(

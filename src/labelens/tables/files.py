@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from csv import QUOTE_NONNUMERIC, reader
+from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, FileIO
 from pathlib import Path
@@ -43,7 +44,7 @@ def read(
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
+        raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
     name = path.name.lower().removesuffix(".gz")
     kind = next((kind for kind in READERS if name.endswith(kind)), None)
     if kind is None:
@@ -71,6 +72,13 @@ def read(
     if not len(frame):
         raise ValueError(f"{path.name} has {len(frame.columns)} columns and no rows.")
     return frame
+
+
+def _similar(path: Path) -> str:
+    """The file that was meant, if the name of one is near."""
+    beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, beside, n=1, cutoff=0.7)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _with_labels(frame: Frame, labels: Frame, path: Path) -> Frame:

@@ -211,7 +211,7 @@ def _draws_features(model: Projection) -> bool:
 def _exact_counterpart(model: Any, n: int) -> Any:
     """What a fitted estimator approximates, for as many rows; None if it is exact."""
     draws_features = _draws_features(model)
-    if model._spectral and not draws_features:
+    if not model._solver.mixes and not draws_features:
         return None
     exact: Any = (KernelSupervisedPCA if model._kernelised else SupervisedPCA)()
     shared = exact.get_params(deep=False).keys() & model.get_params(deep=False).keys()
