@@ -15,6 +15,7 @@ from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
 from .recipe import Recipe
 from .scaling import Scaling
+from .spectrum import Axes
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
 
 
 def solve(
-    recipe: Recipe, moments: Any, known: dict[float, solvers.Whitening] | None = None
+    recipe: Recipe, moments: Any, known: dict[float, solvers.Whitening | Axes] | None = None
 ) -> Solved | SolvedDual:
     """The solution for the moments as they are; NotFittedError while they cannot have one.
 
@@ -104,7 +105,7 @@ def _solve_moments(
     moments: Moments,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
-    known: dict[float, solvers.Whitening],
+    known: dict[float, solvers.Whitening | Axes],
 ) -> Solved:
     cross: Any = moments.cross
     # One-hot labels have length 1; of other features it is not known.

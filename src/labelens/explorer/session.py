@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import RLock, Thread
 from time import perf_counter
@@ -30,7 +30,7 @@ from ..task import nearest
 from ..trial import held_out, is_continuous, score
 from ..wheel import Wheel
 from .material import FEWEST, Material
-from .space import Fitted, Space
+from .space import Fitted, Space, embed_each
 from .view import View
 
 SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
@@ -65,21 +65,13 @@ class Fit:
     model: Any
     control: Any
     Z: NDArray[Any]  # (m, k) of the rows looked at
+    chance: NDArray[Any]  # (m, k) where shuffled labels put them
     scores: dict[str, Any]
     verdict: str
     notes: list[str]
     gamma: float | None
     scale_gamma: float | None
     seconds: float
-    _chance: list[NDArray[Any]] = field(default_factory=list)
-
-    def by_chance(self, session: Session) -> NDArray[Any]:
-        """(m, k) where shuffled labels put the rows drawn; embedded when it is first asked for."""
-        if not self._chance:
-            rows = session.X if len(session.drawn) == len(session.X) else session.X[session.drawn]
-            embed = self.control.transform if self.view.wheel else _unnamed(self.control)
-            self._chance.append(embed(rows))
-        return self._chance[0]
 
 
 class Session:
@@ -166,21 +158,22 @@ class Session:
         label = self.labels[view.label]
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
         if view.wheel:
-            model, control, Z, by_chance, notes = self._wheel(view, scale_gamma, label)
+            model, control, Z, chance, notes = self._wheel(view, scale_gamma, label)
         else:
             own, other, space = self._pair(view, scale_gamma)
-            rows = space.rows if space.written else self.X
-            Z = own.embed(rows if len(self.looked) == len(rows) else rows[self.looked])
-            by_chance = other.embed(rows[self._judged])
+            whole = len(self.looked) == len(self.X)
+            Z, chance = embed_each([own, other], space.rows if whole else space.rows[self.looked])
             model, control = own.model, other.model
             notes = [own.note] if own.note else []
-        scores = self._scores(label, Z[self._judged_places], by_chance)
+        judged = self._judged_places
+        scores = self._scores(label, Z[judged], chance[judged])
         inner = model.estimator_ if view.wheel else model
         return Fit(
             view,
             model,
             control,
             Z,
+            chance,
             scores,
             interpret(scores, len(self.asked)),
             notes,
@@ -191,7 +184,7 @@ class Session:
 
     def _pair(self, view: View, scale_gamma: float | None) -> tuple[Fitted, Fitted, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
-        label, jobs = self.labels[view.label], []
+        label, pair = self.labels[view.label], []
         with one_blas_thread():
             for mixed in (False, True):
                 estimator = self.named(view.estimator(scale_gamma, label.continuous))
@@ -202,9 +195,8 @@ class Session:
                 recipe = draw_recipe(estimator, batch)
                 space = self._space(view, recipe)
                 moments = space.moments(recipe, batch, (view.label, mixed))
-                jobs.append((estimator, recipe, moments))
-            with ThreadPoolExecutor(2) as pool:
-                own, control = pool.map(lambda job: space.solved(*job), jobs)
+                pair.append(space.solved(estimator, recipe, moments))
+        own, control = pair
         return own, control, space
 
     def estimator(self, view: View) -> Any:
@@ -234,8 +226,9 @@ class Session:
         with ThreadPoolExecutor(2) as pool:
             both = (label.values[: self.n_train], label.mixed[: self.n_train])
             model, control = pool.map(lambda labels: Wheel(estimator).fit(train, labels), both)
-        Z = model.transform(self.X if len(self.looked) == len(self.X) else self.X[self.looked])
-        return model, control, Z, control.transform(self.X[self._judged]), []
+        looked = self.X if len(self.looked) == len(self.X) else self.X[self.looked]
+        Z = model.transform(looked)
+        return model, control, Z, control.transform(looked), []
 
     def named(self, estimator: Any) -> Any:
         estimator.n_features_in_ = self.X.shape[1]
@@ -343,7 +336,8 @@ class Session:
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
             space = self._space(view, recipe)
-        space.moments(recipe, batch, (0, False))
+        with one_blas_thread():
+            space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
 
 
 def _unnamed(model: Any) -> Any:
