@@ -42,12 +42,20 @@ class Solved:
     @cached_property
     def cancels(self) -> float:
         """How many times larger than the embedding the mean that leaves it may be."""
-        if self.label_length == np.inf or self.solution.cross is None:
+        components, cross, scatter = (
+            self.solution.components, self.solution.cross, self.solution.scatter
+        )  # fmt: skip
+        if scatter is not None:
+            squares = np.einsum("ij,ij->i", components @ scatter.comoment, components)
+            spread = np.sqrt(np.maximum(squares, 0) / scatter.weight)
+        elif self.label_length == np.inf or cross is None:
             return np.inf
-        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x;
-        # that of others is below the square of their length.
-        spread = _lengths(self.solution.components @ self.solution.cross.covariance)
-        spread /= self.label_length or 1.0
+        else:
+            # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of
+            # u.x; that of others is below the square of their length.
+            spread = _lengths(components @ cross.covariance) / (self.label_length or 1.0)
+        if not np.isfinite(spread).all():
+            return np.inf
         sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
         return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
 
