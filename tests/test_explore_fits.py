@@ -121,6 +121,42 @@ def wide():
     return session
 
 
+@pytest.mark.parametrize("changes", [{}, {"target_weight": 0.5}, {"method": "ksrp"}], ids=str)
+@pytest.mark.parametrize("shrinkage", [1.0, 0.05, 1e-3])
+def test_single_precision_is_for_the_eye_only(rng, shrinkage, changes):
+    """It cannot be seen, it is said, and what is saved has none of it."""
+    y = rng.integers(0, 4, 9000)
+    X = (rng.normal(size=(4, 20))[y] + rng.normal(size=(9000, 20))).astype(np.float32)
+    session = Session(from_arrays(X, y))
+    options = {"method": "kspca", "features": 128, "shrinkage": shrinkage} | changes
+    view = replace(session.default(), **options)
+    seen, saved = session.fit(view, exact=False), session.fit(view)
+    train = slice(session.n_train)
+    alone = session.estimator(view).fit(session.X[train], session.labels[0].values[train])
+    Z, size = alone.transform(session.X), np.abs(alone.transform(session.X)).max()
+    np.testing.assert_allclose(seen.Z, Z, atol=1e-4 * size)
+    np.testing.assert_allclose(saved.Z, Z, atol=2e-6 * size)
+    exact = alone.components_
+    off = [np.abs(fit.model.components_ - exact).max() for fit in (seen, saved)]
+    assert off[1] <= 1e-9 * np.abs(exact).max()
+    rough = shrinkage < 1 or (options["method"] == "kspca" and view.target_weight < 1)
+    assert seen.exact is not rough
+    assert any("single precision" in note for note in seen.notes) is rough
+    assert bool(off[0] > 1e-9 * np.abs(exact).max()) is rough
+    assert saved.exact
+    assert not any("single" in note for note in saved.notes)
+    assert session.fit(view, exact=False) is saved
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 1e-4])
+def test_small_shrinkage_is_never_in_single_precision(rng, shrinkage):
+    y = rng.integers(0, 4, 900)
+    X = (rng.normal(size=(4, 20))[y] + rng.normal(size=(900, 20))).astype(np.float32)
+    session = Session(from_arrays(X, y))
+    options = {"method": "kspca", "features": 64, "shrinkage": shrinkage}
+    assert session.fit(replace(session.default(), **options), exact=False).exact
+
+
 def test_the_control_is_the_same_fit_on_shuffled_labels(digits):
     view = replace(digits.default(), shrinkage=0.1, components=4)
     fit, label = digits.fit(view), digits.labels[0]

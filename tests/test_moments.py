@@ -106,6 +106,15 @@ def test_scatter_around_a_point_near_the_mean(rng, dtype, threads):
     np.testing.assert_allclose(found.quartic, float(np.sum(squares**2)), rtol=1e-12)
 
 
+def test_scatter_in_single_precision(rng):
+    X = rng.normal(size=(9000, 40)).astype(np.float32) + np.float32(0.3)
+    exact = np.cov(X.T.astype(float), bias=True)
+    found = Scatter.around(X, X.mean(axis=0, dtype=float), np.float32)
+    assert found.comoment.dtype == found.origin.dtype == np.float64
+    assert 0 < np.abs(found.covariance - exact).max() < 3e-7
+    np.testing.assert_allclose(sum(found.mean), X.mean(axis=0, dtype=float), atol=1e-7)
+
+
 @pytest.mark.parametrize("of", [Scatter.of, Spread.of, lambda X, w: CrossMoment.of(X, X**2, w)])
 def test_a_weight_is_a_repetition(rng, of):
     X, weight = rng.normal(size=(50, 4)), rng.integers(1, 4, 50)

@@ -38,6 +38,7 @@ SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled label
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 KEPT_FITS, KEPT_SPACES = 4, 2
 MOST_ON_WHEEL = 5000  # classes
+ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
 
 
@@ -72,6 +73,7 @@ class Fit:
     gamma: float | None
     scale_gamma: float | None
     seconds: float
+    exact: bool
 
 
 class Session:
@@ -136,15 +138,18 @@ class Session:
 
     # Fitting -------------------------------------------------------------------------------------
 
-    def fit(self, view: View) -> Fit:
-        """The fit of a view, its control with shuffled labels, and what both are worth."""
+    def fit(self, view: View, exact: bool = True) -> Fit:
+        """The fit of a view, its control with shuffled labels, and what both are worth.
+
+        What is not wanted exactly is right to what can be seen of it.
+        """
         with self._lock:
             plain = view.plain()
-            if plain in self._fits:
+            if plain in self._fits and self._fits[plain].exact >= exact:
                 self._fits.move_to_end(plain)
                 return self._fits[plain]
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-                fit = self._fit(view)
+                fit = self._fit(view, exact)
             self._fits[plain] = fit
             while len(self._fits) > KEPT_FITS:
                 self._fits.popitem(last=False)
@@ -153,18 +158,19 @@ class Session:
                 Thread(target=self.warm, daemon=True).start()
             return fit
 
-    def _fit(self, view: View) -> Fit:
+    def _fit(self, view: View, exact: bool) -> Fit:
         start = perf_counter()
         label = self.labels[view.label]
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
         if view.wheel:
             model, control, Z, chance, notes = self._wheel(view, scale_gamma, label)
         else:
-            own, other, space = self._pair(view, scale_gamma)
+            own, other, space = self._pair(view, scale_gamma, exact)
+            exact = exact or not space.roughly(own.near)
             whole = len(self.looked) == len(self.X)
             Z, chance = embed_each([own, other], space.rows if whole else space.rows[self.looked])
             model, control = own.model, other.model
-            notes = [own.note] if own.note else []
+            notes = [note for note in (own.note, "" if exact else ROUGHLY) if note]
         judged = self._judged_places
         scores = self._scores(label, Z[judged], chance[judged])
         inner = model.estimator_ if view.wheel else model
@@ -180,9 +186,12 @@ class Session:
             float(inner.gamma_) if view.kernelised and inner.gamma_ is not None else None,
             scale_gamma,
             perf_counter() - start,
+            exact or view.wheel,
         )
 
-    def _pair(self, view: View, scale_gamma: float | None) -> tuple[Fitted, Fitted, Space]:
+    def _pair(
+        self, view: View, scale_gamma: float | None, exact: bool
+    ) -> tuple[Fitted, Fitted, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
         label, pair = self.labels[view.label], []
         with one_blas_thread():
@@ -194,7 +203,7 @@ class Session:
                     batch = replace(batch, spread=self._spread)
                 recipe = draw_recipe(estimator, batch)
                 space = self._space(view, recipe)
-                moments = space.moments(recipe, batch, (view.label, mixed))
+                moments = space.moments(recipe, batch, (view.label, mixed), exact)
                 pair.append(space.solved(estimator, recipe, moments))
         own, control = pair
         return own, control, space
