@@ -84,6 +84,79 @@ def test_a_view_is_the_fit_of_its_script(digits, changes, written, monkeypatch):
     assert fit.scores["heldout"] == pytest.approx(truth, abs=0.005)  # of equal distances
 
 
+KNOBS = [
+    {"target_weight": 0.0},
+    {"target_weight": 0.3},
+    {"target_weight": 0.95, "components": 12},
+    {"shrinkage": 0.0},
+    {"shrinkage": 1e-4, "components": 4},
+    {"shrinkage": 0.0, "target_weight": 0.6},
+    {"shrinkage": 0.02, "target_weight": 0.6, "components": 40},
+    {"method": "pca", "shrinkage": 0.3},
+    {"method": "srp", "shrinkage": 0.3, "target_weight": 0.5, "components": 3},
+]
+
+
+@pytest.mark.parametrize("changes", KNOBS, ids=str)
+@pytest.mark.parametrize("scale", ["none", "standard", "minmax"])
+def test_knobs_that_share_one_decomposition(wide, scale, changes):
+    """The spectrum of the scatter stands for what each estimator decomposes for itself."""
+    view = replace(wide.default(), scale=scale, **changes)
+    fit, train = wide.fit(view), slice(wide.n_train)
+    for labels, Z in [(wide.labels[0].values, fit.Z), (wide.labels[0].mixed, fit.chance)]:
+        alone = wide.estimator(view).fit(wide.X[train], labels[train])
+        wanted = alone.transform(wide.X)
+        np.testing.assert_allclose(Z, wanted, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Columns enough for Lanczos; the last two follow from others."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 5, 1200)
+    X = rng.normal(size=(5, 180))[y] + rng.normal(size=(1200, 180)) * np.geomspace(0.3, 4, 180)
+    session = Session(from_arrays(np.column_stack([X, X[:, 0] + X[:, 1], X[:, 2] - X[:, 3]]), y))
+    session.warm()
+    assert len(session._spaces["linear"]._spectra) == 3
+    return session
+
+
+@pytest.mark.parametrize("changes", [{}, {"target_weight": 0.5}, {"method": "ksrp"}], ids=str)
+@pytest.mark.parametrize("shrinkage", [1.0, 0.05, 1e-3])
+def test_single_precision_is_for_the_eye_only(rng, shrinkage, changes):
+    """It cannot be seen, it is said, and what is saved has none of it."""
+    y = rng.integers(0, 4, 9000)
+    X = (rng.normal(size=(4, 20))[y] + rng.normal(size=(9000, 20))).astype(np.float32)
+    session = Session(from_arrays(X, y))
+    options = {"method": "kspca", "features": 128, "shrinkage": shrinkage} | changes
+    view = replace(session.default(), **options)
+    seen, saved = session.fit(view, exact=False), session.fit(view)
+    train = slice(session.n_train)
+    alone = session.estimator(view).fit(session.X[train], session.labels[0].values[train])
+    Z, size = alone.transform(session.X), np.abs(alone.transform(session.X)).max()
+    np.testing.assert_allclose(seen.Z, Z, atol=1e-4 * size)
+    np.testing.assert_allclose(saved.Z, Z, atol=2e-6 * size)
+    exact = alone.components_
+    off = [np.abs(fit.model.components_ - exact).max() for fit in (seen, saved)]
+    assert off[1] <= 1e-9 * np.abs(exact).max()
+    rough = shrinkage < 1 or (options["method"] == "kspca" and view.target_weight < 1)
+    assert seen.exact is not rough
+    assert any("single precision" in note for note in seen.notes) is rough
+    assert bool(off[0] > 1e-9 * np.abs(exact).max()) is rough
+    assert saved.exact
+    assert not any("single" in note for note in saved.notes)
+    assert session.fit(view, exact=False) is saved
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 1e-4])
+def test_small_shrinkage_is_never_in_single_precision(rng, shrinkage):
+    y = rng.integers(0, 4, 900)
+    X = (rng.normal(size=(4, 20))[y] + rng.normal(size=(900, 20))).astype(np.float32)
+    session = Session(from_arrays(X, y))
+    options = {"method": "kspca", "features": 64, "shrinkage": shrinkage}
+    assert session.fit(replace(session.default(), **options), exact=False).exact
+
+
 def test_the_control_is_the_same_fit_on_shuffled_labels(digits):
     view = replace(digits.default(), shrinkage=0.1, components=4)
     fit, label = digits.fit(view), digits.labels[0]
@@ -92,7 +165,7 @@ def test_the_control_is_the_same_fit_on_shuffled_labels(digits):
     train = slice(digits.n_train)
     model = digits.estimator(view).fit(digits.X[train], label.mixed[train])
     Z = model.transform(digits.X)
-    np.testing.assert_allclose(fit.by_chance(digits), Z, atol=1e-9)
+    np.testing.assert_allclose(fit.chance, Z, atol=1e-9)
     judge = KNeighborsClassifier(1).fit(Z[digits.known], label.mixed[digits.known])
     assert fit.scores["shuffled"] == pytest.approx(
         judge.score(Z[digits.asked], label.mixed[digits.asked]), abs=0.005
@@ -144,6 +217,7 @@ def test_sums_are_made_once(digits, monkeypatch):
         raise AssertionError("the rows are read once more")
 
     monkeypatch.setattr(space, "summarize", refuse)
+    monkeypatch.setattr(space.Scatter, "around", refuse)
     for changes in (
         {"shrinkage": 0.3},
         {"target_weight": 0.2},
@@ -162,7 +236,7 @@ def test_a_space_that_was_overwritten_is_not_used(digits):
     before = first.control.transform(session.X)
     for gamma in (1.5, 2.5, 3.5):
         session.fit(replace(session.default(), method="kspca", features=64, gamma=gamma))
-    np.testing.assert_allclose(first.by_chance(session), before)
+    np.testing.assert_allclose(first.chance, before)
 
 
 def test_more_rows_than_are_drawn(rng):

@@ -248,11 +248,11 @@ def test_only_the_newest_wish_is_served(iris, monkeypatch):
     session = server_module.Session
     plain, gate = session.fit, threading.Event()
 
-    def slow(self, view):
+    def slow(self, view, exact):
         fitted.append(view.seed)
         if view.seed == 1000:
             gate.wait(20)
-        return plain(self, view)
+        return plain(self, view, exact)
 
     monkeypatch.setattr(session, "fit", slow)
     answers = {}

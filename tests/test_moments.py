@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.covariance import ledoit_wolf_shrinkage
+from threadpoolctl import threadpool_limits
 
 from conftest import read_only
 from labelens import _jit
@@ -84,6 +85,34 @@ def test_spread_merges_exactly(rng):
     np.testing.assert_allclose(merged.variance, X.var(axis=0), rtol=1e-11)
     np.testing.assert_array_equal(merged.minimum, X.min(axis=0))
     np.testing.assert_array_equal(merged.maximum, X.max(axis=0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_scatter_around_a_point_near_the_mean(rng, dtype, threads):
+    """Pieces, threads, and a point that is not the mean; moments by the plain formulas."""
+    X = (rng.gamma(2.0, size=(5000, 6)) * np.arange(1, 7) + 100).astype(dtype)
+    X.setflags(write=False)
+    near = X.mean(axis=0, dtype=np.float64) + np.array([0, 0.5, 0, -1, 0, 0])
+    with threadpool_limits(threads, user_api="blas"):
+        found = Scatter.around(X, near)
+    d = X.astype(np.longdouble)
+    d = d - d.mean(axis=0)
+    squares = np.sum(d**2, axis=1)
+    assert found.weight == 5000
+    np.testing.assert_allclose(sum(found.mean), X.mean(axis=0, dtype=np.longdouble), rtol=1e-14)
+    np.testing.assert_allclose(found.covariance, d.T @ d / 5000, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(found.cubic, squares @ d, rtol=1e-10)
+    np.testing.assert_allclose(found.quartic, float(np.sum(squares**2)), rtol=1e-12)
+
+
+def test_scatter_in_single_precision(rng):
+    X = rng.normal(size=(9000, 40)).astype(np.float32) + np.float32(0.3)
+    exact = np.cov(X.T.astype(float), bias=True)
+    found = Scatter.around(X, X.mean(axis=0, dtype=float), np.float32)
+    assert found.comoment.dtype == found.origin.dtype == np.float64
+    assert 0 < np.abs(found.covariance - exact).max() < 3e-7
+    np.testing.assert_allclose(sum(found.mean), X.mean(axis=0, dtype=float), atol=1e-7)
 
 
 @pytest.mark.parametrize("of", [Scatter.of, Spread.of, lambda X, w: CrossMoment.of(X, X**2, w)])

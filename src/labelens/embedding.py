@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,14 +32,28 @@ def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) 
         known = _array.host(moments.rows), _array.host(solved.coefficients)
         scaled = recipe.scaled(rows)
         return _cast(dual.embed(recipe.kernel, *known, scaled, recipe.block) - solved.centre, dtype)
-    k, plain = recipe.n_components, isinstance(recipe.phi, Identity) and recipe.scaling is None
+    return embed_several(recipe, [solved], rows)[0]
+
+
+def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[NDArray[Any]]:
+    """The same for several solutions over the same features; the rows are read once."""
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    edges = np.cumsum([len(one.solution.components) for one in several])
+    plain = isinstance(recipe.phi, Identity) and recipe.scaling is None
     plain = plain and rows.dtype == dtype and not sparse.issparse(rows)
-    if plain and solved.cancels < SAFE_TO_CANCEL:
+    if plain and all(one.cancels < SAFE_TO_CANCEL for one in several):
         # One product, without a copy of X: centring afterwards costs three digits at most.
-        projector, centre = solved.projector.astype(dtype), sum(solved.centre)
-        return _blocks(lambda part: part @ projector - centre, rows, k, dtype, PRODUCT_ROWS)
-    embedding = _blocks(lambda part: _carefully(recipe, solved, part), rows, k, float, recipe.block)
-    return _cast(embedding, dtype)
+        projector = np.hstack([one.projector for one in several]).astype(dtype)
+        centre = np.concatenate([sum(one.centre) for one in several])
+        embedding = _blocks(
+            lambda part: part @ projector - centre, rows, edges[-1], dtype, PRODUCT_ROWS
+        )
+    else:
+        embedding = _blocks(
+            lambda part: _carefully(recipe, several, part), rows, edges[-1], float, recipe.block
+        )
+        embedding = _cast(embedding, dtype)
+    return [np.ascontiguousarray(part) for part in np.split(embedding, edges[:-1], axis=1)]
 
 
 def _on_device(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) -> Any:
@@ -68,8 +82,12 @@ def _on_device(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: 
         return parts[0] if len(parts) == 1 else xp.concat(parts)
 
 
-def _carefully(recipe: Recipe, solved: Solved, rows: Any) -> Array:
+def _carefully(recipe: Recipe, several: Sequence[Solved], rows: Any) -> Array:
     features = recipe.features(rows)
+    return np.hstack([_centred(recipe, solved, features) for solved in several])
+
+
+def _centred(recipe: Recipe, solved: Solved, features: Any) -> Array:
     if isinstance(recipe.phi, Identity) and not sparse.issparse(features):
         # Centred first, in float64: where |mean| >> std the other order loses digits.
         return (features - solved.mean[0]) @ solved.projector - solved.centre[1]

@@ -15,6 +15,7 @@ from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
 from .recipe import Recipe
 from .scaling import Scaling
+from .spectrum import Axes
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,20 @@ class Solved:
     @cached_property
     def cancels(self) -> float:
         """How many times larger than the embedding the mean that leaves it may be."""
-        if self.label_length == np.inf or self.solution.cross is None:
+        components, cross, scatter = (
+            self.solution.components, self.solution.cross, self.solution.scatter
+        )  # fmt: skip
+        if scatter is not None:
+            squares = np.einsum("ij,ij->i", components @ scatter.comoment, components)
+            spread = np.sqrt(np.maximum(squares, 0) / scatter.weight)
+        elif self.label_length == np.inf or cross is None:
             return np.inf
-        # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of u.x;
-        # that of others is below the square of their length.
-        spread = _lengths(self.solution.components @ self.solution.cross.covariance)
-        spread /= self.label_length or 1.0
+        else:
+            # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of
+            # u.x; that of others is below the square of their length.
+            spread = _lengths(components @ cross.covariance) / (self.label_length or 1.0)
+        if not np.isfinite(spread).all():
+            return np.inf
         sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
         return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
 
@@ -80,7 +89,7 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
 
 
 def solve(
-    recipe: Recipe, moments: Any, known: dict[float, solvers.Whitening] | None = None
+    recipe: Recipe, moments: Any, known: dict[float, solvers.Whitening | Axes] | None = None
 ) -> Solved | SolvedDual:
     """The solution for the moments as they are; NotFittedError while they cannot have one.
 
@@ -104,7 +113,7 @@ def _solve_moments(
     moments: Moments,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
-    known: dict[float, solvers.Whitening],
+    known: dict[float, solvers.Whitening | Axes],
 ) -> Solved:
     cross: Any = moments.cross
     # One-hot labels have length 1; of other features it is not known.

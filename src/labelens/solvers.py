@@ -25,6 +25,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 from . import _array
 from ._signs import with_signs
 from .moments import Array, ClassSums, CrossMoment, Scatter
+from .spectrum import Axes, largest
 
 EPS = np.finfo(np.float64).eps
 
@@ -96,7 +97,7 @@ def spectral(
     scatter: Scatter | None,
     k: int,
     target_weight: float,
-    white: Whitening | None,
+    white: Whitening | Axes | None,
     rank_limit: int | None = None,
 ) -> Solution:
     """The k directions of largest A(t) within B(s); labels of rank `rank_limit` give no more."""
@@ -108,15 +109,17 @@ def spectral(
         vectors, values = _top_singular(covariance, k)
         values = values[:rank_limit]
     else:
-        objective = _objective(cross, scatter, target_weight)
-        if white is not None:
-            objective = white.into(white.into(objective).T)
-        size = objective.shape[0]
-        values, vectors = _array.largest(objective, k)
-        values = np.sqrt(np.maximum(values[::-1], 0))
-        vectors = vectors[:, ::-1]
+        if white is not None and white.spread is not None:
+            values, vectors = largest(*_along(white, cross, scatter, target_weight), k)
+        else:
+            objective = _objective(cross, scatter, target_weight)
+            if white is not None:
+                objective = white.into(white.into(objective).T)
+            values, vectors = _array.largest(objective, k)
+            values, vectors = values[::-1], vectors[:, ::-1]
+        values = np.sqrt(np.maximum(values, 0))
         # Squared singular values are known to about eps of the largest.
-        values[values < values[:1] * np.sqrt(size * EPS)] = 0
+        values[values < values[:1] * np.sqrt(len(vectors) * EPS)] = 0
     rank = min(k, _rank(values, vectors.shape))
     vectors = vectors[:, :rank] if white is None else white.out(vectors[:, :rank])
     components = np.zeros((k, vectors.shape[0]))
@@ -131,7 +134,7 @@ def direct(
     trace: float,
     scatter: Scatter | None,
     target_weight: float,
-    white: Whitening | None,
+    white: Whitening | Axes | None,
     rank_limit: int | None = None,
 ) -> Solution:
     """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition."""
@@ -222,17 +225,31 @@ def _objective(cross: Cross | None, scatter: Scatter | None, t: float) -> Any:
     return spread + t * dependence / _or_one(_array.trace(dependence))
 
 
+def _along(
+    white: Whitening | Axes, cross: Cross | None, scatter: Scatter | None, t: float
+) -> tuple[Array, Array]:
+    """W^T A(t) W as a diagonal (r,) and columns (r, q), where W^T C_xx W is diagonal."""
+    assert scatter is not None and white.spread is not None
+    if cross is None or t == 0:
+        return white.spread, np.zeros((len(white.spread), 0))
+    covariance = cross.covariance
+    columns = white.into(covariance) * np.sqrt(t / _or_one(float(np.sum(covariance**2))))
+    trace = _array.trace(scatter.comoment) / scatter.weight
+    return white.spread * ((1 - t) / _or_one(trace)), columns
+
+
 class Whitening:
     """W with W^T B(s) W = I, by Cholesky where B is safely positive, else on its range.
 
-    It is made where C_xx is, and so is what it makes of columns on a device; those on the host
-    come back to it.
+    `spread` is the diagonal of W^T C_xx W where that is one: of a single number at s = 0. All is
+    made where C_xx is, and so is what it makes of columns on a device; those on the host come back
+    to it.
     """
 
     def __init__(self, scatter: Scatter, s: float) -> None:
         matrix = scatter.covariance
-        p = matrix.shape[0]
-        matrix *= (1 - s) * p / _or_one(_array.trace(matrix))
+        p, trace = matrix.shape[0], _array.trace(matrix)
+        matrix *= (1 - s) * p / _or_one(trace)
         _array.add_to_diagonal(matrix, s)
         # Columns in comparable units first: a column of small numbers is not a null column.
         size = np.sqrt(_array.diagonal(matrix))
@@ -245,6 +262,8 @@ class Whitening:
             values, vectors = _array.eigh(matrix)
             keep = values > values[-1] * p * EPS
             self.inverse = _array.like(vectors[:, keep] / np.sqrt(values[keep]), matrix)
+        rank = p if self.inverse is None else self.inverse.shape[1]
+        self.spread = np.full(rank, trace / p) if s == 0 else None
 
     def into(self, columns: Any) -> Any:
         """W^T columns."""

@@ -25,6 +25,7 @@ Rows = NDArray[np.intp]
 METRICS = {"classes": "accuracy", "numbers": "R²", "multilabel": "micro-F1"}
 # Dimensions above which a tree of the rows is slower than looking at all of them.
 FLAT = 6
+AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +196,14 @@ def nearest(known: Array, asked: Array, k: int) -> Rows:
         return KDTree(known).query(asked, [*range(1, k + 1)])[1]
     centre = known.mean(axis=0)
     known, asked = known - centre, asked - centre
-    sizes = np.einsum("ij,ij->i", known, known)
+    # |a - b|^2 / 2 without |a|^2, which is the same for every b: one product, with one column more.
+    halves = np.einsum("ij,ij->i", known, known) / 2
+    columns = np.vstack([-known.T, halves])
+    asked = np.column_stack([asked, np.ones(len(asked), asked.dtype)])
     places = np.empty((len(asked), k), dtype=np.intp)
-    for start in range(0, len(asked), 512):
-        here = slice(start, start + 512)
-        # |a - b|^2 without |a|^2, which is the same for every b.
-        distances = sizes - 2 * (asked[here] @ known.T)
+    for start in range(0, len(asked), AT_A_TIME):
+        here = slice(start, start + AT_A_TIME)
+        distances = asked[here] @ columns
         if k == 1:
             places[here, 0] = distances.argmin(axis=1)
             continue

@@ -97,8 +97,8 @@ def _ends(values: NDArray[Any]) -> dict[str, Any]:
 
 def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> bytes:
     """Two components of the rows drawn; with `shuffled` those of the control."""
-    Z = fit.by_chance(session) if shuffled else fit.Z[session.drawn_places]
-    Z = np.ascontiguousarray(Z[:, axes], dtype=np.float32)
+    Z = (fit.chance if shuffled else fit.Z)[:, axes]
+    Z = np.ascontiguousarray(Z[session.drawn_places], dtype=np.float32)
     header: dict[str, Any] = {
         "components": Z.shape[1] if fit.view.wheel else fit.view.components,
         "axes": axes,

@@ -221,7 +221,9 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
                 return Response(status_code=204)
             turns.served += 1
             return binary(
-                await run_in_threadpool(lambda: picture(session, session.fit(view), axes, shuffled))
+                await run_in_threadpool(
+                    lambda: picture(session, session.fit(view, exact=False), axes, shuffled)
+                )
             )
 
     async def group(request: Any) -> Any:

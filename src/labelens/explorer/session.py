@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import RLock, Thread
 from time import perf_counter
@@ -30,7 +30,7 @@ from ..task import is_continuous, nearest, score
 from ..trial import held_out
 from ..wheel import Wheel
 from .material import FEWEST, Material
-from .space import Fitted, Space
+from .space import Fitted, Space, embed_each
 from .view import View
 
 SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
@@ -38,6 +38,7 @@ SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled label
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 KEPT_FITS, KEPT_SPACES = 4, 2
 MOST_ON_WHEEL = 5000  # classes
+ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
 
 
@@ -65,21 +66,14 @@ class Fit:
     model: Any
     control: Any
     Z: NDArray[Any]  # (m, k) of the rows looked at
+    chance: NDArray[Any]  # (m, k) where shuffled labels put them
     scores: dict[str, Any]
     verdict: str
     notes: list[str]
     gamma: float | None
     scale_gamma: float | None
     seconds: float
-    _chance: list[NDArray[Any]] = field(default_factory=list)
-
-    def by_chance(self, session: Session) -> NDArray[Any]:
-        """(m, k) where shuffled labels put the rows drawn; embedded when it is first asked for."""
-        if not self._chance:
-            rows = session.X if len(session.drawn) == len(session.X) else session.X[session.drawn]
-            embed = self.control.transform if self.view.wheel else _unnamed(self.control)
-            self._chance.append(embed(rows))
-        return self._chance[0]
+    exact: bool
 
 
 class Session:
@@ -144,15 +138,18 @@ class Session:
 
     # Fitting -------------------------------------------------------------------------------------
 
-    def fit(self, view: View) -> Fit:
-        """The fit of a view, its control with shuffled labels, and what both are worth."""
+    def fit(self, view: View, exact: bool = True) -> Fit:
+        """The fit of a view, its control with shuffled labels, and what both are worth.
+
+        What is not wanted exactly is right to what can be seen of it.
+        """
         with self._lock:
             plain = view.plain()
-            if plain in self._fits:
+            if plain in self._fits and self._fits[plain].exact >= exact:
                 self._fits.move_to_end(plain)
                 return self._fits[plain]
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-                fit = self._fit(view)
+                fit = self._fit(view, exact)
             self._fits[plain] = fit
             while len(self._fits) > KEPT_FITS:
                 self._fits.popitem(last=False)
@@ -161,37 +158,42 @@ class Session:
                 Thread(target=self.warm, daemon=True).start()
             return fit
 
-    def _fit(self, view: View) -> Fit:
+    def _fit(self, view: View, exact: bool) -> Fit:
         start = perf_counter()
         label = self.labels[view.label]
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
         if view.wheel:
-            model, control, Z, by_chance, notes = self._wheel(view, scale_gamma, label)
+            model, control, Z, chance, notes = self._wheel(view, scale_gamma, label)
         else:
-            own, other, space = self._pair(view, scale_gamma)
-            rows = space.rows if space.written else self.X
-            Z = own.embed(rows if len(self.looked) == len(rows) else rows[self.looked])
-            by_chance = other.embed(rows[self._judged])
+            own, other, space = self._pair(view, scale_gamma, exact)
+            exact = exact or not space.roughly(own.near)
+            whole = len(self.looked) == len(self.X)
+            Z, chance = embed_each([own, other], space.rows if whole else space.rows[self.looked])
             model, control = own.model, other.model
-            notes = [own.note] if own.note else []
-        scores = self._scores(label, Z[self._judged_places], by_chance)
+            notes = [note for note in (own.note, "" if exact else ROUGHLY) if note]
+        judged = self._judged_places
+        scores = self._scores(label, Z[judged], chance[judged])
         inner = model.estimator_ if view.wheel else model
         return Fit(
             view,
             model,
             control,
             Z,
+            chance,
             scores,
             interpret(scores, len(self.asked)),
             notes,
             float(inner.gamma_) if view.kernelised and inner.gamma_ is not None else None,
             scale_gamma,
             perf_counter() - start,
+            exact or view.wheel,
         )
 
-    def _pair(self, view: View, scale_gamma: float | None) -> tuple[Fitted, Fitted, Space]:
+    def _pair(
+        self, view: View, scale_gamma: float | None, exact: bool
+    ) -> tuple[Fitted, Fitted, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
-        label, jobs = self.labels[view.label], []
+        label, pair = self.labels[view.label], []
         with one_blas_thread():
             for mixed in (False, True):
                 estimator = self.named(view.estimator(scale_gamma, label.continuous))
@@ -201,10 +203,9 @@ class Session:
                     batch = replace(batch, spread=self._spread)
                 recipe = draw_recipe(estimator, batch)
                 space = self._space(view, recipe)
-                moments = space.moments(recipe, batch, (view.label, mixed))
-                jobs.append((estimator, recipe, moments))
-            with ThreadPoolExecutor(2) as pool:
-                own, control = pool.map(lambda job: space.solved(*job), jobs)
+                moments = space.moments(recipe, batch, (view.label, mixed), exact)
+                pair.append(space.solved(estimator, recipe, moments))
+        own, control = pair
         return own, control, space
 
     def estimator(self, view: View) -> Any:
@@ -234,8 +235,9 @@ class Session:
         with ThreadPoolExecutor(2) as pool:
             both = (label.values[: self.n_train], label.mixed[: self.n_train])
             model, control = pool.map(lambda labels: Wheel(estimator).fit(train, labels), both)
-        Z = model.transform(self.X if len(self.looked) == len(self.X) else self.X[self.looked])
-        return model, control, Z, control.transform(self.X[self._judged]), []
+        looked = self.X if len(self.looked) == len(self.X) else self.X[self.looked]
+        Z = model.transform(looked)
+        return model, control, Z, control.transform(looked), []
 
     def named(self, estimator: Any) -> Any:
         estimator.n_features_in_ = self.X.shape[1]
@@ -343,7 +345,8 @@ class Session:
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
             space = self._space(view, recipe)
-        space.moments(recipe, batch, (0, False))
+        with one_blas_thread():
+            space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
 
 
 def _unnamed(model: Any) -> Any:

@@ -4,13 +4,14 @@
     cross             on the labels too
     sketch            on the seed and the number of components
 
-so a move of the target weight, of the shrinkage or of linear scaling costs solving only.
+so a move of the target weight, of the shrinkage or of linear scaling costs solving only, and
+next to nothing once the scatter has been taken apart (see `spectrum`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -21,34 +22,29 @@ from sklearn.exceptions import NotFittedError
 
 from .._threads import in_order
 from ..batch import Batch
-from ..embedding import embed
+from ..embedding import embed_several
 from ..maps import Identity
-from ..moments import BLOCK_ROWS, Moments
+from ..moments import BLOCK_ROWS, Moments, Scatter
 from ..recipe import Recipe, summarize
+from ..scaling import SCALES, Scaling
 from ..solution import solve, too_many_components
+from ..spectrum import Spectrum
 
 LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
 
 MOST_LABELS = 16  # whose sums are kept
 PIECE = 8 * BLOCK_ROWS  # rows whose label features exist at a time, on every thread
+WIDEST = 2048  # features whose scatter is taken apart, in seconds
+LEAST_SHRINKAGE = 1e-3  # for which single precision will do to look at a picture
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A solution, the estimator that it makes, and how to embed rows of its space."""
+    """A solution, and the estimator that it makes."""
 
     model: Any
     near: Recipe  # what is still to be done to the rows of the space
     note: str  # what a fit would have warned of
-
-    def embed(self, rows: Any) -> NDArray[Any]:
-        model = self.model
-        embedding = embed(self.near, model.moments_, model._solved, rows)
-        if not (np.abs(embedding) < np.finfo(np.float32).max).all():
-            raise ValueError(
-                "The embedding is too large to be drawn: scale the columns, or lower gamma."
-            )
-        return embedding
 
 
 class Space:
@@ -70,6 +66,8 @@ class Space:
         self._parts: dict[Hashable, Moments] = {}
         self._locks: defaultdict[Hashable, Lock] = defaultdict(Lock)
         self._noise: Any = None
+        self._spectra: dict[str | None, Spectrum] = {}  # by the scaling
+        self._whitened: tuple[Any, dict[float, Any]] = (None, {})
 
     def _write(self, drawn: Recipe, X: NDArray[Any], start: int) -> None:
         here = slice(start, start + BLOCK_ROWS)
@@ -82,15 +80,25 @@ class Space:
             recipe = replace(recipe, phi=Identity(self._phi.n_features), scaling=None)
         return recipe
 
-    def moments(self, recipe: Recipe, batch: Batch, labels: Hashable) -> Moments:
+    def roughly(self, recipe: Recipe) -> bool:
+        """Whether products of features in single precision save time and give the same picture.
+
+        They are off by 1e-7 of the variance, and B^-1 makes 1e-7 / s of it at worst.
+        """
+        small = self.written and self.rows.dtype == np.float32 and "scatter" not in self._parts
+        return small and recipe.scatter and recipe.parameters["shrinkage"] >= LEAST_SHRINKAGE
+
+    def moments(
+        self, recipe: Recipe, batch: Batch, labels: Hashable, exact: bool = True
+    ) -> Moments:
         """What a recipe asks for, of training rows; `labels` says which labels these are."""
         bare = replace(self._near(recipe), scatter=False, spread=False, noise=None)
         batch = replace(batch, rows=self.rows[: len(batch.numbers)])
 
-        def part(key: Hashable, wanted: Recipe) -> Moments:
+        def part(key: Hashable, wanted: Recipe, *about: Any) -> Moments:
             with self._locks[key]:  # whoever comes while it is being summed waits for it
                 if key not in self._parts:
-                    self._parts[key] = _summed(wanted, batch)
+                    self._parts[key] = _finite(_summed(wanted, batch, *about))
                     crosses = [known for known in list(self._parts) if isinstance(known, tuple)]
                     for old in crosses[:-MOST_LABELS]:
                         self._parts.pop(old, None)
@@ -99,9 +107,13 @@ class Space:
         # Numbers are seen through waves, which may be drawn; classes are what they are.
         waves = getattr(recipe.psi, "frequencies", np.zeros(0)).tobytes()
         whole = part(("cross", labels, waves), bare)
-        alone = replace(bare, psi=None)
+        assert whole.cross is not None
+        alone, mean = replace(bare, psi=None), sum(whole.cross.mean)
         if recipe.scatter:
-            whole = replace(whole, scatter=part("scatter", replace(alone, scatter=True)).scatter)
+            rough = not exact and self.roughly(recipe)
+            key, dtype = ("rough", np.float32) if rough else ("scatter", np.float64)
+            found = part(key, replace(alone, scatter=True), mean, dtype)
+            whole = replace(whole, scatter=found.scatter)
         if recipe.spread:
             whole = replace(whole, spread=part("spread", replace(alone, spread=True)).spread)
         if recipe.noise is not None:
@@ -112,11 +124,20 @@ class Space:
             whole = replace(whole, sketch=found.sketch)
         return whole
 
+    def take_apart(self, moments: Moments, first: str | None) -> None:
+        """Make moves of target weight and shrinkage cheap, under every scaling of the moments."""
+        scatter, spread = moments.scatter, moments.spread
+        if scatter is None or spread is None or len(scatter.origin) > WIDEST:
+            return
+        for scale in sorted(SCALES, key=lambda scale: scale != first):
+            factor = 1.0 if scale is None else Scaling.of(spread, scale).factor
+            self._spectra[scale] = Spectrum(scatter.rescaled(factor * np.ones(len(scatter.origin))))
+
     def solved(self, estimator: Any, recipe: Recipe, moments: Moments) -> Fitted:
         """The estimator as `fit` would have left it."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                solution = solve(recipe, moments)
+                solution = solve(recipe, moments, self._whitenings(recipe, moments))
         except NotFittedError as error:
             raise ValueError(str(error)) from None
         estimator._recipe, estimator.moments_, estimator._solved = recipe, moments, solution
@@ -125,25 +146,52 @@ class Space:
             note = too_many_components(recipe, moments, rank)
         return Fitted(estimator, self._near(recipe), note)
 
+    def _whitenings(self, recipe: Recipe, moments: Moments) -> dict[float, Any]:
+        """By shrinkage, for the control and for other moves; the last one is kept."""
+        scale = recipe.parameters["scale"] if recipe.scaling is None else None
+        shrinkage, spectrum = recipe.parameters["shrinkage"], self._spectra.get(scale)
+        key = scale, shrinkage, id(moments.scatter), spectrum is None
+        if self._whitened[0] != key:
+            white = None
+            if recipe.scatter and spectrum is not None:
+                white = spectrum.whitening(shrinkage)
+            self._whitened = key, {} if white is None else {shrinkage: white}
+        return self._whitened[1]
 
-def _summed(recipe: Recipe, batch: Batch) -> Moments:
-    """The moments of all rows of a batch, every one of which has a label."""
-    total: Moments | None = None
+
+def embed_each(several: Sequence[Fitted], rows: Any) -> list[NDArray[Any]]:
+    """Rows of their space as each of them embeds them, (n, k)."""
+    found = embed_several(several[0].near, [one.model._solved for one in several], rows)
+    if not all((np.abs(Z) < np.finfo(np.float32).max).all() for Z in found):
+        raise ValueError(
+            "The embedding is too large to be drawn: scale the columns, or lower gamma."
+        )
+    return found
+
+
+def _summed(recipe: Recipe, batch: Batch, mean: Any = None, dtype: Any = None) -> Moments:
+    """The moments of all rows of a batch, every one of which has a label; their mean helps."""
+    if recipe.scatter and isinstance(recipe.phi, Identity) and recipe.scaling is None:
+        return Moments(len(batch.numbers), None, None, Scatter.around(batch.rows, mean, dtype))
     if not hasattr(recipe.psi, "frequencies"):
-        total = summarize(recipe, batch, recipe.encode(batch))
-    else:  # the waves of all labels at once may be far larger than the rows
-        for piece, right in in_order(
-            lambda a: _encoded(recipe, batch, slice(a, a + PIECE)),
-            range(0, len(batch.numbers), PIECE),
-        ):
-            total = summarize(recipe, piece, right, total)
+        return summarize(recipe, batch, recipe.encode(batch))
+    total: Moments | None = None  # the waves of all labels at once may be far larger than the rows
+    for piece, right in in_order(
+        lambda a: _encoded(recipe, batch, slice(a, a + PIECE)),
+        range(0, len(batch.numbers), PIECE),
+    ):
+        total = summarize(recipe, piece, right, total)
     assert total is not None
-    if not total.finite():
+    return total
+
+
+def _finite(moments: Moments) -> Moments:
+    if not moments.finite():
         raise ValueError(
             "Sums over the rows are not finite: the numbers are too large for this kernel width "
             "or scaling."
         )
-    return total
+    return moments
 
 
 def _encoded(recipe: Recipe, batch: Batch, here: slice) -> tuple[Batch, Any]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _array
+from .._threads import in_order, one_blas_thread
 from .common import Array, Rows, about_mean, shifted, weights
+
+AT_A_TIME = 2048  # rows that are added up in place
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,33 @@ class Scatter:
             rows *= np.sqrt(weight)[:, None]
             comoment = rows.T @ rows
         return cls(total, origin, offset, comoment, cubic, float(weight @ squares**2))
+
+    @classmethod
+    def around(cls, rows: NDArray[Any], origin: Array, dtype: Any = np.float64) -> Scatter:
+        """Of dense rows whose mean is known to be near the origin.
+
+        They are added up in place, without the p x p matrix that every block of `of` leaves to be
+        merged: two thirds of the time, and last digits that depend on the number of threads. In
+        float32, sums over AT_A_TIME rows are right to 1e-7 of the variance; it takes a third.
+        """
+        n, origin = len(rows), origin.astype(dtype)
+        with one_blas_thread() as threads:
+            edges = np.linspace(0, n, threads + 1).astype(int)
+            parts = list(in_order(lambda ends: _sums(rows[slice(*ends)], origin), pairwise(edges)))
+        first, second, third, fourth = (sum(part) for part in zip(*parts, strict=True))
+        # With e = d - m, m = sum d / n: expand |e|^2 e and |e|^4, and sum.
+        m = first / n
+        pull, trace, length = second @ m, np.trace(second), m @ m
+        cubic = third - trace * m - 2 * pull + 2 * n * length * m
+        quartic = fourth - 4 * third @ m + 4 * pull @ m + 2 * length * trace - 3 * n * length**2
+        return cls(
+            float(n),
+            origin.astype(np.float64),
+            m,
+            second - np.outer(first, m),
+            cubic,
+            float(quartic),
+        )
 
     @property
     def mean(self) -> tuple[Array, Array]:
@@ -89,3 +121,19 @@ class Scatter:
             cubic=np.full_like(self.cubic, np.nan),
             quartic=np.nan,
         )
+
+
+def _sums(rows: NDArray[Any], origin: NDArray[Any]) -> tuple[Array, Array, Array, float]:
+    """Of d, d d^T, |d|^2 d and |d|^4, where d is the distance of a row to the origin."""
+    p, dtype = len(origin), origin.dtype
+    first, second, third, fourth = np.zeros(p), np.zeros((p, p)), np.zeros(p), 0.0
+    apart, product = np.empty((min(AT_A_TIME, len(rows)), p), dtype), np.empty((p, p), dtype)
+    for start in range(0, len(rows), AT_A_TIME):
+        some = rows[start : start + AT_A_TIME]
+        d = np.subtract(some, origin, out=apart[: len(some)], dtype=dtype)
+        squares = np.einsum("ij,ij->i", d, d)
+        first += np.ones(len(d), dtype) @ d
+        second += np.matmul(d.T, d, out=product)
+        third += squares @ d
+        fourth += float(squares @ squares)
+    return first, second, third, fourth

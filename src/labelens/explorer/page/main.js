@@ -3,6 +3,7 @@
 import { Controls } from "./controls.js";
 import { count, find, make, say } from "./dom.js";
 import { Colours, showGroup } from "./legend.js";
+import { decorate } from "./overlay.js";
 import { Pane } from "./pane.js";
 import * as server from "./server.js";
 
@@ -138,6 +139,9 @@ class App {
 
   redraw() { this.panes.forEach((pane) => pane.scatter.draw()); }
 
+  // Rings lie over the points, which need not be drawn again.
+  ring() { this.panes.forEach((pane) => { if (pane.look) decorate(pane); }); }
+
   // After a change of what is shown, or how.
   repaint() {
     if (this.colours) this.colours.forget();
@@ -164,7 +168,7 @@ class App {
 
   hover(pane, i, event) {
     const tip = find("tip");
-    if (i !== this.hovered) { this.hovered = i; this.redraw(); }
+    if (i !== this.hovered) { this.hovered = i; this.ring(); }
     tip.hidden = i < 0 || !this.colours;
     if (tip.hidden) return;
     const held = i >= this.overview.drawnTrained;
@@ -181,7 +185,7 @@ class App {
   async pick(i) {
     this.picked = i;
     find("row").value = this.rowNumbers[i];
-    this.redraw();
+    this.ring();
     try {
       const { facts } = await server.row(this.data, i);
       if (this.picked !== i) return;

@@ -5,9 +5,14 @@ import { cut, short, theme } from "./dom.js";
 export const MARGIN = 0.93; // of the picture that the frame of the points takes
 
 export function decorate(pane) {
-  const { overlay, canvas, app } = pane;
+  const { overlay, canvas, app, scatter } = pane;
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
+  // While points glide all this stands still, unless it goes with one of them.
+  const about = [pane.picture, pane.path, app.hovered, app.picked, scatter.zoom, ...scatter.pan, w, h];
+  const same = pane.about && about.every((value, j) => value === pane.about[j]);
+  pane.about = about;
+  if (same && scatter.done < 1 && app.hovered < 0 && app.picked < 0 && !pane.path) return;
   if (overlay.width !== Math.round(w * ratio)) overlay.width = Math.round(w * ratio);
   if (overlay.height !== Math.round(h * ratio)) overlay.height = Math.round(h * ratio);
   const pen = overlay.getContext("2d");

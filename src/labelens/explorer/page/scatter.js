@@ -37,7 +37,12 @@ void main() {
 }`;
 
 const GLIDE = 420;
-const ease = (t) => (t < 0.5 ? 4 * t * t * t : 1 - ((2 - 2 * t) ** 3) / 2);
+// Off at once, and slower towards the end: a hand that keeps moving sees the points follow.
+const ease = (t) => 1 - (1 - t) ** 3;
+
+const MANY = 5000; // points from which on the card is watched
+const FRAME = 8; // ms that a card may spend on a frame of a glide
+const MOST_LEFT_OUT = 31; // of so many points one is drawn: WebGL has no longer stride
 
 export class Scatter {
   constructor(canvas, drawn) {
@@ -50,6 +55,8 @@ export class Scatter {
     this.size = 5;
     this.done = 1;
     this.frame = 0;
+    this.cost = Infinity; // ms that the card takes for all points, and how often that was measured
+    this.tries = 0;
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => { this.begin(); this.upload(); });
     this.begin();
@@ -76,16 +83,33 @@ export class Scatter {
     this.uniform = Object.fromEntries(["done", "stretch", "shift", "size"].map(
       (name) => [name, gl.getUniformLocation(program, name)]));
     this.buffers = {};
-    for (const [name, width, type, scaled] of [
-      ["from", 2, gl.FLOAT, false], ["to", 2, gl.FLOAT, false],
-      ["look", 4, gl.UNSIGNED_BYTE, true], ["shape", 1, gl.UNSIGNED_BYTE, false],
-    ]) {
+    this.attributes = [
+      ["from", 2, gl.FLOAT, false, 8], ["to", 2, gl.FLOAT, false, 8],
+      ["look", 4, gl.UNSIGNED_BYTE, true, 4], ["shape", 1, gl.UNSIGNED_BYTE, false, 1],
+    ].map(([name, ...kind]) => {
       this.buffers[name] = gl.createBuffer();
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
       const place = gl.getAttribLocation(program, name);
       gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, width, type, scaled, 0, 0);
+      return [name, place, ...kind];
+    });
+    this.every(1);
+  }
+
+  // Let the card see every so-manieth point only.
+  every(step) {
+    const { gl } = this;
+    this.step = step;
+    for (const [name, place, width, type, scaled, bytes] of this.attributes) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+      gl.vertexAttribPointer(place, width, type, scaled, step * bytes, 0);
     }
+  }
+
+  // How many points there are for each that glides: a card that is slow (a processor that stands in
+  // for one) takes part of them, or the frames would take the time of the fits.
+  coarse() {
+    if (this.n < MANY || this.cost === Infinity) return 1;
+    return Math.min(MOST_LEFT_OUT, Math.ceil(this.cost / FRAME));
   }
 
   put(name, array) {
@@ -124,6 +148,7 @@ export class Scatter {
       this.from = places.slice();
     }
     this.to = places;
+    if (this.n !== places.length / 2) [this.cost, this.tries] = [Infinity, 0];
     this.n = places.length / 2;
     this.put("from", this.from);
     this.put("to", this.to);
@@ -204,14 +229,20 @@ export class Scatter {
     if (!this.to || !this.look || !this.canvas.clientWidth) return;
     if (this.done < 1) this.done = Math.min(1, (performance.now() - this.start) / GLIDE);
     this.resize();
-    if (this.gl) this.renderCard();
-    else this.renderPen();
+    if (!this.gl) this.renderPen();
+    else if (this.done < 1 || this.tries >= 3 || this.n < MANY) this.renderCard();
+    else this.measure();
     this.drawn(this.done);
-    if (this.done < 1) this.draw();
+    if (this.done >= 1) return;
+    // Who needs to leave points out needs to breathe as well.
+    if (this.coarse() > 1) setTimeout(() => this.draw(), this.cost);
+    else this.draw();
   }
 
   renderCard() {
     const { gl, uniform } = this;
+    const step = this.done < 1 ? this.coarse() : 1;
+    if (step !== this.step) this.every(step);
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
@@ -219,7 +250,19 @@ export class Scatter {
     gl.uniform2f(uniform.stretch, ...this.stretch());
     gl.uniform2f(uniform.shift, ...this.pan);
     gl.uniform1f(uniform.size, this.size * (window.devicePixelRatio || 1));
-    gl.drawArrays(gl.POINTS, 0, this.n);
+    gl.drawArrays(gl.POINTS, 0, Math.ceil(this.n / step));
+  }
+
+  // A frame at rest, by the clock: who reads a pixel waits for all that was drawn.
+  measure() {
+    const { gl } = this;
+    const read = () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+    read();
+    const began = performance.now();
+    this.renderCard();
+    read();
+    this.cost = Math.min(this.cost, performance.now() - began);
+    this.tries++;
   }
 
   // Without WebGL: squares, and no glide to speak of where there are many.
