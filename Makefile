@@ -5,10 +5,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
+.PHONY: help demo docs test test-all torture bench bench-growth bench-profile bench-quality bench-scale bench-explore lint format clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
+	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
 	@echo "make torture  hostile files, unlucky data, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
@@ -21,6 +22,12 @@ help:
 
 demo: $(VENV)/.ready-cli
 	$(BIN)/python examples/demo.py $(OUT)/demo
+
+docs: $(VENV)/.ready-docs
+	rm -rf $(OUT)/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d $(OUT)/doctrees docs $(OUT)/docs
+	$(BIN)/python scripts/check_site.py $(OUT)/docs
+	@echo "The site is in $(OUT)/docs/index.html"
 
 test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest
@@ -67,4 +74,4 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OUT) docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -82,7 +82,7 @@ class SupervisedPCA(Projection):
         All that was kept of the data: mergeable, and without a row of it.
     n_samples_seen_, n_features_in_ : int
         Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string ones.
 
     See Also
@@ -205,7 +205,7 @@ class SupervisedRandomProjection(Projection):
         All that was kept of the data: mergeable, and without a row of it.
     n_samples_seen_, n_features_in_ : int
         Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string ones.
 
     See Also
@@ -344,7 +344,7 @@ class KernelSupervisedPCA(Projection):
         All that was kept of the data; with "exact" that is the training rows.
     n_samples_seen_, n_features_in_ : int
         Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string ones.
     dual_coef_ : ndarray of shape (n_components, n_samples)
         With "exact" only: what every training row adds to a component.
@@ -497,7 +497,7 @@ class KernelSupervisedRandomProjection(Projection):
         All that was kept of the data; with "exact" that is the training rows.
     n_samples_seen_, n_features_in_ : int
         Rows seen and columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string ones.
     dual_coef_ : ndarray of shape (n_components, n_samples)
         With "exact" only: what every training row adds to a component.
