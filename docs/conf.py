@@ -123,17 +123,26 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "labelens"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_nav_level": 1,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    # Pages of wide tables have all the width there is.
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "benchmarks": [],
+        "paper/README": [],
+        "paper/claims": [],
+        "paper/code": [],
+        "which": [],
+        "index": [],
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
     "show_prev_next": False,
 }
-html_sidebars = {"index": [], "start": [], "how": []}  # they have no pages below them
+html_sidebars = {"index": [], "start": [], "how": [], "which": []}  # they have no pages below them
 
 
 def setup(app):

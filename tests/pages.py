@@ -89,9 +89,10 @@ def lay_out(folder: Path) -> None:
     flowers.to_csv(folder / "flowers.csv", index=False)
     draw = np.random.default_rng(0)
     (folder / "data").mkdir()
+    middles = 3 * draw.normal(size=(10, 3))
     for part in range(2):
-        y = draw.integers(0, 3, size=2000)
-        X = draw.normal(size=(2000, 3)) + np.eye(3)[y] * 3
+        y = draw.integers(0, 10, size=2000)
+        X = middles[y] + draw.normal(size=(2000, 3))
         frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
         frame.to_parquet(folder / "data" / f"part-{part}.parquet", index=False)
     for name, rows in (("model", 150), ("monday", 80), ("tuesday", 70)):

@@ -30,6 +30,7 @@ from pages import (
 )
 
 OPTIONAL = ("dask", "distributed", "onnxruntime", "skl2onnx", "pyspark")
+IN_A_CONSOLE = ("README.md", "docs/trust.md")  # pasted into one by tests/test_package.py
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 
 
@@ -50,11 +51,12 @@ def missing(code):
     return gone
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if python_blocks(page)])
+@pytest.mark.parametrize("page", [p for p in pages() if python_blocks(p) and p not in IN_A_CONSOLE])
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*socket:pytest.PytestUnraisableExceptionWarning")
-def test_code_runs_and_prints_what_the_page_says(page, folder):
+def test_code_runs_and_prints_what_the_page_says(page, folder, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # a PATH may have another Python first
     blocks = python_blocks(page)
     here = [block for block in blocks if not missing(block.code)]
     namespace = {"__name__": "page"}
@@ -105,6 +107,26 @@ def test_links_lead_somewhere(page):
         assert target.exists(), f"{page} points to {link}"
         if anchor:
             assert anchor in anchors(name), f"{page} points to {link}"
+
+
+def test_the_built_site_is_checked(tmp_path):
+    """`make docs` ends with it: whatever leads nowhere, or is fetched from elsewhere, is named."""
+    (tmp_path / "two.html").write_text('<h1 id="here">Two</h1>')
+    page = tmp_path / "one.html"
+    check = [sys.executable, str(ROOT / "scripts" / "check_site.py"), str(tmp_path)]
+    page.write_text('<a href="two.html#here">a</a> <a href="https://example.org">b</a>')
+    assert subprocess.run(check).returncode == 0
+    wrong = {
+        '<a href="three.html">': "no such file",
+        '<a href="two.html#there">': "no such anchor",
+        '<img src="lost.png">': "no such file",
+        '<script src="https://example.org/x.js">': "fetches",
+    }
+    for markup, complaint in wrong.items():
+        page.write_text(markup)
+        found = subprocess.run(check, capture_output=True, text=True)
+        assert found.returncode == 1
+        assert complaint in found.stdout
 
 
 def test_tests_that_pages_name_are_there():
