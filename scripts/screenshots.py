@@ -27,7 +27,7 @@ from labelens.explorer.serving import Explorer
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-background-networking", "--no-first-run",
-    "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars",
 ]  # fmt: skip
 COMPARED = """
 explorer.compare();
@@ -78,12 +78,12 @@ def main(out: Path, only: list[str]) -> None:
 
 
 def report(driver: webdriver.Chrome, out: Path) -> None:
-    """The first 1820 pixels of what `labelens demo` writes."""
+    """The first 1800 pixels of what `labelens demo` writes."""
     with TemporaryDirectory() as folder:
         demo = [sys.executable, "-m", "labelens", "demo", "--out", f"{folder}/demo"]
         subprocess.run(demo, check=True, stdout=subprocess.DEVNULL)
         (page,) = Path(folder).rglob("*.html")
-        look(driver, "light", 1200, 1820)
+        look(driver, "light", 1200, 1800)
         driver.get(page.as_uri())
         time.sleep(3)
         save(driver, out / "report.png")

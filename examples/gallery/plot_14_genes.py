@@ -45,5 +45,6 @@ for kind, colour in enumerate(("#0072B2", "#D55E00", "#009E73")):
     own = model.components_[:, marker == kind]
     ax.scatter(*own, s=45, color=colour, label=f"markers of {names[kind]}")
 ax.set(xlabel="weight in component 0", ylabel="weight in component 1", aspect="equal")
+ax.locator_params(nbins=5)
 ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 plt.show()
