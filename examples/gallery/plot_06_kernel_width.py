@@ -20,27 +20,17 @@ from labelens.datasets import load_ionosphere
 X, y = load_ionosphere(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 model = KernelSupervisedPCA(1, shrinkage=0.1, n_random_features=256, random_state=0)
+gammas = np.logspace(-3, 1.5, 10)
 figure, ax = plt.subplots(figsize=(8, 4.6))
-plot.gamma_curve(X_train, y_train, estimator=model, gammas=np.logspace(-3, 1.5, 10), ax=ax)
+plot.gamma_curve(X_train, y_train, estimator=model, gammas=gammas, ax=ax, random_state=0)
 plt.show()
 
 # %%
 # Width and ridge belong together, so compare pairs of them.
 grid = {"gamma": np.logspace(-2.5, 0.5, 7), "shrinkage": [1, 0.3, 0.1, 0.03, 0.01]}
 chosen = select(X_train, y_train, model, grid=grid, random_state=0)
-table = np.array(
-    [
-        [
-            next(
-                line["score"]
-                for line in chosen.table
-                if line["gamma"] == gamma and line["shrinkage"] == shrinkage
-            )
-            for gamma in grid["gamma"]
-        ]
-        for shrinkage in grid["shrinkage"]
-    ]
-)
+scores = {(line["gamma"], line["shrinkage"]): line["score"] for line in chosen.table}
+table = np.array([[scores[gamma, s] for gamma in grid["gamma"]] for s in grid["shrinkage"]])
 figure, ax = plt.subplots(figsize=(7.5, 3.8))
 picture = ax.imshow(table, cmap="viridis", aspect="auto")
 for (i, j), score in np.ndenumerate(table):

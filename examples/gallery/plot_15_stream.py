@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from labelens import SupervisedPCA, knn_score, plot
 
 # %%
-# Digits, sorted so that they come two classes at a time: the worst case for methods that learn by
+# Digits, sorted so that they come some classes at a time: the worst case for methods that learn by
 # small steps.
 X, y = load_digits(return_X_y=True)
 train, test = np.arange(len(X)) % 3 > 0, np.arange(len(X)) % 3 == 0
