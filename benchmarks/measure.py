@@ -68,13 +68,14 @@ def settle(function: Callable[[], object]) -> None:
 
 
 def machine() -> dict[str, object]:
-    """What ran it."""
+    """What ran it, and when."""
     processor = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         names = [x for x in cpuinfo.read_text().splitlines() if x.startswith("model name")]
         processor = names[0].split(":", 1)[1].strip() if names else processor
     return {
+        "date": time.strftime("%Y-%m-%d"),
         "processor": processor,
         "cores": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")

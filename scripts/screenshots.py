@@ -1,7 +1,10 @@
-"""Pictures of the explorer: for the docs, and to look at after a change of the page.
+"""Pictures of the explorer and of the report: for the docs, and to look at after a change.
 
 python scripts/screenshots.py OUT      light, dark, narrow, two views, many classes, numbers
-python scripts/screenshots.py docs/images --only explore
+python scripts/screenshots.py docs/images --only explore --only report
+
+The other pictures of the docs are drawn: demo.png by `make demo`, trust.png by examples/trust.py,
+growth.png by `make bench-growth`, those of the gallery by `make docs`.
 """
 
 from __future__ import annotations
@@ -9,8 +12,11 @@ from __future__ import annotations
 import argparse
 import base64
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from selenium import webdriver
@@ -21,7 +27,7 @@ from labelens.explorer.serving import Explorer
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-background-networking", "--no-first-run",
-    "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars",
 ]  # fmt: skip
 COMPARED = """
 explorer.compare();
@@ -57,20 +63,39 @@ def many():
 
 def main(out: Path, only: list[str]) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    explorer = Explorer(Sessions(bundled() | {"A thousand classes": many})).start()
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     for flag in FLAGS:
         options.add_argument(flag)
     driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
     try:
+        if not only or "report" in only:
+            report(driver, out)
+        if not only or set(only) - {"report"}:
+            explorer(driver, out, only)
+    finally:
+        driver.quit()
+
+
+def report(driver: webdriver.Chrome, out: Path) -> None:
+    """The first 1800 pixels of what `labelens demo` writes."""
+    with TemporaryDirectory() as folder:
+        demo = [sys.executable, "-m", "labelens", "demo", "--out", f"{folder}/demo"]
+        subprocess.run(demo, check=True, stdout=subprocess.DEVNULL)
+        (page,) = Path(folder).rglob("*.html")
+        look(driver, "light", 1200, 1800)
+        driver.get(page.as_uri())
+        time.sleep(3)
+        save(driver, out / "report.png")
+
+
+def explorer(driver: webdriver.Chrome, out: Path, only: list[str]) -> None:
+    explorer = Explorer(Sessions(bundled() | {"A thousand classes": many})).start()
+    try:
         for name, (scheme, width, height, data, acts) in PICTURES.items():
             if only and name not in only:
                 continue
-            features = [{"name": "prefers-color-scheme", "value": scheme}]
-            size = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            look(driver, scheme, width, height)
             driver.get(explorer.url)
             still(driver)
             choose = "const d = document.getElementById('data'); d.value = arguments[0];"
@@ -86,12 +111,22 @@ def main(out: Path, only: list[str]) -> None:
                 tall = driver.execute_script("return document.documentElement.scrollHeight")
                 clip = dict(x=0, y=0, width=width, height=tall, scale=1)
                 page = {"captureBeyondViewport": True, "clip": clip}
-            taken = driver.execute_cdp_cmd("Page.captureScreenshot", page)
-            (out / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
-            print(out / f"{name}.png")
+            save(driver, out / f"{name}.png", **page)
     finally:
-        driver.quit()
         explorer.stop()
+
+
+def look(driver: webdriver.Chrome, scheme: str, width: int, height: int) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    size = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def save(driver: webdriver.Chrome, path: Path, **page: object) -> None:
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", page)
+    path.write_bytes(base64.b64decode(taken["data"]))
+    print(path)
 
 
 def still(driver: webdriver.Chrome) -> None:
@@ -111,6 +146,6 @@ def still(driver: webdriver.Chrome) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path)
-    parser.add_argument("--only", action="append", default=[], choices=PICTURES)
+    parser.add_argument("--only", action="append", default=[], choices=[*PICTURES, "report"])
     arguments = parser.parse_args()
     main(arguments.out, arguments.only)

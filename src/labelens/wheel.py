@@ -57,7 +57,7 @@ class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What embeds the rows, fitted.
     n_features_in_ : int
         Columns expected.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string ones.
 
     Notes

@@ -221,6 +221,18 @@ def test_frames(client, frame, categorical):
     np.testing.assert_allclose(Z.compute(), expected, rtol=0, atol=1e-12)
 
 
+def test_small_parquet_files_keep_rows_and_labels_together(client, frame, tmp_path):
+    """Dask reads several small files as one partition if few columns are wanted: of y, not of X."""
+    for number, part in enumerate(np.array_split(np.arange(len(frame)), 4)):
+        frame.iloc[part].to_parquet(tmp_path / f"{number}.parquet")
+    lazily = dd.read_parquet(tmp_path)
+    X, y = lazily.drop(columns="label"), lazily["label"]
+    assert len(y.to_delayed()) < len(X.to_delayed())
+    whole = SupervisedPCA(2).fit(frame.drop(columns="label"), frame["label"])
+    assert_close(SupervisedPCA(2).fit(X, y), whole)
+    assert_close(labelens.fit(SupervisedPCA(2), lazily, label="label"), whole)
+
+
 def test_frames_that_do_not_fit(client, frame):
     lazily = dd.from_pandas(frame, npartitions=4, sort=False)
     X, y = lazily.drop(columns="label"), lazily["label"]

@@ -227,6 +227,10 @@ def columns_of(source: Any, label: Any, features: Any) -> tuple[Any, Any]:
 
 
 def _blocks(values: Any) -> list[Any]:
+    if hasattr(values, "simplify"):
+        # A frame. Dask's optimizer joins small partitions of parquet files, and how many depends on
+        # the columns that are read: those of X and of y would hold different rows.
+        return values.simplify().to_delayed(optimize_graph=False)
     return list(np.ravel(np.array(values.to_delayed(), dtype=object)))
 
 

@@ -14,11 +14,11 @@ from .base import Array, ClassKernel
 
 @dataclass(frozen=True)
 class Jaccard(ClassKernel):
-    """Sets: L(A, B) = |A and B| / |A or B|, and 1 for two empty sets.
+    """Sets: L(A, B) is the share of both in either, ``|A and B| / |A or B|``; two empty sets: 1.
 
     y is a multilabel indicator, one column for each thing that may be in the set, dense or sparse.
     Every distinct set is a class, the tuple of its columns; for many thousands of those
-    `label_kernel="linear"`, |A and B|, is the one to use.
+    `label_kernel="linear"`, ``|A and B|``, is the one to use.
 
     Examples
     --------

@@ -76,6 +76,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     estimator
         Fitted; it gives the same bits as the one that was saved. A model saved without its
         moments can be used, but not continued.
+
+    Examples
+    --------
+    >>> import labelens, os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = labelens.SupervisedPCA(2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     labelens.save(model, os.path.join(folder, "iris.labelens"))
+    ...     again = labelens.load(os.path.join(folder, "iris.labelens"))
+    >>> bool((again.transform(X) == model.transform(X)).all())
+    True
     """
     try:
         header, arrays = container.read(Path(path))
@@ -128,6 +140,26 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Labels that JSON has no type for are shown as text; several columns of classes are pairs of
     column and class.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> import labelens, os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = labelens.SupervisedPCA(2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     labelens.save(model, os.path.join(folder, "iris.labelens"))
+    ...     facts = labelens.persist.info(os.path.join(folder, "iris.labelens"))
+    >>> facts["method"], facts["classes"], facts["training_rows"]
+    ('SupervisedPCA', [0, 1, 2], 0)
     """
     try:
         header, arrays = container.read(Path(path))

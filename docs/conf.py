@@ -1,0 +1,149 @@
+"""The site: `make docs` builds it, offline and with warnings as errors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import matplotlib
+
+import labelens
+
+matplotlib.use("agg")
+ROOT = Path(__file__).parents[1]
+
+project = "labelens"
+author = "The labelens developers"
+project_copyright = author
+version = release = labelens.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # MathJax and its fonts as files of ours: nothing is fetched
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+root_doc = "index"
+exclude_patterns = ["gallery/**/*.ipynb", "gallery/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+suppress_warnings = ["config.cache"]  # functions in sphinx_gallery_conf cannot be pickled
+
+# Pages -------------------------------------------------------------------------------------------
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+copybutton_exclude = ".linenos, .gp, .go"
+
+# Pages of the repository that are pages of the site too. Their stubs in docs/ link to them, for
+# readers of the repository; here the stub is replaced by the page.
+FROM_ROOT = {
+    "changelog": "CHANGELOG.md",
+    "contributing": "CONTRIBUTING.md",
+    "security": "SECURITY.md",
+}
+
+
+def take_from_root(app, docname, source):
+    if docname not in FROM_ROOT:
+        return
+    stubs = {page: f"{stub}.md" for stub, page in FROM_ROOT.items()}
+
+    def moved(match):
+        target = match["target"]
+        if target.startswith("docs/"):
+            target = target.removeprefix("docs/")
+        elif not re.match(r"[a-z]+:|#", target):
+            target = stubs.get(target, f"../{target}")
+        return f"]({target})"
+
+    source[0] = re.sub(r"\]\((?P<target>[^)]+)\)", moved, (ROOT / FROM_ROOT[docname]).read_text())
+
+
+# Reference ---------------------------------------------------------------------------------------
+
+default_role = "code"  # single backticks in docstrings
+autosummary_generate = True
+toc_object_entries_show_parents = "hide"
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_attributes_as_param_list = True
+
+# Gallery -----------------------------------------------------------------------------------------
+
+
+def look(gallery_conf, name):
+    """Every example starts from the same look, whatever the one before has set."""
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(
+        {
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.constrained_layout.use": True,
+            "figure.dpi": 100,
+            "savefig.dpi": 140,
+            "font.size": 10,
+            "axes.titlesize": 11,
+        }
+    )
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "reset_modules": (look,),
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "thumbnail_size": (480, 300),
+    "show_signature": False,
+    "min_reported_time": 0,
+    "download_all_examples": False,
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("labelens",),
+    "matplotlib_animations": False,
+    "write_computation_times": False,  # that page fetches its scripts from elsewhere
+}
+
+# Looks -------------------------------------------------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_title = "labelens"
+html_static_path = ["_static"]
+html_css_files = ["labelens.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "labelens"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_nav_level": 1,
+    "show_toc_level": 2,
+    # Pages of wide tables have all the width there is.
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "benchmarks": [],
+        "paper/README": [],
+        "paper/claims": [],
+        "paper/code": [],
+        "which": [],
+        "index": [],
+    },
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "show_prev_next": False,
+}
+html_sidebars = {"index": [], "start": [], "how": [], "which": []}  # they have no pages below them
+
+
+def setup(app):
+    app.connect("source-read", take_from_root)

@@ -1,0 +1,206 @@
+"""The pages: their code runs and prints what they say, their commands work, their links lead on."""
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from typer.testing import CliRunner
+
+import labelens
+from labelens.cli.app import app
+from labelens.explorer.serving import Explorer
+from pages import (
+    GENERATED,
+    ROOT,
+    anchors,
+    commands,
+    lay_out,
+    links,
+    pages,
+    python_blocks,
+    run_blocks,
+)
+
+OPTIONAL = ("dask", "distributed", "onnxruntime", "skl2onnx", "pyspark")
+IN_A_CONSOLE = ("README.md", "docs/trust.md")  # pasted into one by tests/test_package.py
+GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def missing(code):
+    """Optional libraries that some code imports and that are not here."""
+    named = {name for name in OPTIONAL if re.search(rf"\b{name}\b", code)}
+    named |= {"onnx"} if "export.onnx" in code else set()
+    gone = sorted(name for name in named if importlib.util.find_spec(name) is None)
+    if "pyspark" in named and not (shutil.which("java") or "JAVA_HOME" in os.environ):
+        gone.append("Java 17")
+    return gone
+
+
+@pytest.mark.parametrize("page", [p for p in pages() if python_blocks(p) and p not in IN_A_CONSOLE])
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:.*socket:pytest.PytestUnraisableExceptionWarning")
+def test_code_runs_and_prints_what_the_page_says(page, folder, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # a PATH may have another Python first
+    blocks = python_blocks(page)
+    here = [block for block in blocks if not missing(block.code)]
+    namespace = {"__name__": "page"}
+    try:
+        for block, printed in run_blocks(here, namespace):
+            if block.printed is not None:
+                assert printed == block.printed
+    finally:
+        for name, end in (("client", "close"), ("spark", "stop")):
+            if name in namespace:
+                getattr(namespace[name], end)()
+    if len(here) < len(blocks):
+        pytest.skip(f"some of it needs {', '.join(missing(''.join(b.code for b in blocks)))}")
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if commands(page)])
+def test_commands_work(page, folder, monkeypatch):
+    """Those of labelens are run; make must have its targets, and pip its extras."""
+    monkeypatch.setattr(Explorer, "run", lambda self: self.stop())
+    monkeypatch.setattr("webbrowser.open", lambda url: None)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for command in commands(page):
+        program, *arguments = shlex.split(command)
+        if program == "make":
+            assert {word for word in arguments if "=" not in word} <= set(targets), command
+        elif program == "pip":
+            asked = re.findall(r"\[(.*?)\]", command)
+            assert {extra for names in asked for extra in names.split(",")} <= set(extras), command
+        elif program == "labelens" and arguments[0] != "reproduce":
+            if "--onnx" in arguments and missing("export.onnx"):
+                continue
+            monkeypatch.setattr(sys, "argv", [program, *arguments])
+            done = CliRunner().invoke(app, arguments)
+            assert done.exit_code == 0, f"{command}\n{done.output}"
+
+
+@pytest.mark.parametrize("page", pages())
+def test_links_lead_somewhere(page):
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        name = os.path.relpath(target.resolve(), ROOT).replace(os.sep, "/")
+        if f"{name}/".startswith(GENERATED):
+            continue
+        assert target.exists(), f"{page} points to {link}"
+        if anchor:
+            assert anchor in anchors(name), f"{page} points to {link}"
+
+
+def test_the_built_site_is_checked(tmp_path):
+    """`make docs` ends with it: whatever leads nowhere, or is fetched from elsewhere, is named."""
+    (tmp_path / "two.html").write_text('<h1 id="here">Two</h1>')
+    page = tmp_path / "one.html"
+    check = [sys.executable, str(ROOT / "scripts" / "check_site.py"), str(tmp_path)]
+    page.write_text('<a href="two.html#here">a</a> <a href="https://example.org">b</a>')
+    assert subprocess.run(check).returncode == 0
+    wrong = {
+        '<a href="three.html">': "no such file",
+        '<a href="two.html#there">': "no such anchor",
+        '<img src="lost.png">': "no such file",
+        '<script src="https://example.org/x.js">': "fetches",
+    }
+    for markup, complaint in wrong.items():
+        page.write_text(markup)
+        found = subprocess.run(check, capture_output=True, text=True)
+        assert found.returncode == 1
+        assert complaint in found.stdout
+
+
+def test_tests_that_pages_name_are_there():
+    for page in pages():
+        for file, test in re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / page).read_text()):
+            assert f"def {test}(" in (ROOT / file).read_text(), f"{page} names {file}::{test}"
+
+
+def test_every_page_of_the_site_can_be_reached():
+    """Sphinx warns of pages in no table of contents; the reference must list every public name."""
+    reference = (ROOT / "docs" / "api.md").read_text()
+    rooms = {
+        "labelens": labelens,
+        "labelens.label_kernels": labelens.label_kernels,
+        "labelens.plot": labelens.plot,
+        "labelens.datasets": labelens.datasets,
+    }
+    for room, module in rooms.items():
+        for name in module.__all__:
+            assert re.search(rf"^   {name}$", reference, re.MULTILINE), f"{room}.{name}"
+
+
+def public():
+    rooms = (labelens, labelens.label_kernels, labelens.plot, labelens.datasets, labelens.export)
+    found = {
+        f"{room.__name__}.{name}": getattr(room, name) for room in rooms for name in room.__all__
+    }
+    return found | {
+        "labelens.persist.info": labelens.persist.info,
+        "labelens.spark.fit": labelens.spark.fit,
+        "labelens.spark.transform": labelens.spark.transform,
+    }
+
+
+@pytest.mark.parametrize("name", public())
+def test_every_parameter_is_described(name):
+    thing = public()[name]
+    described = inspect.getdoc(thing) or ""
+    if name.endswith(("Report", "Selection", "CrossEmbedding", "HSICTest")):  # made by functions
+        assert described.startswith("The outcome of")
+        return
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\w+\n-+$|\Z)", described, re.DOTALL | re.MULTILINE
+    )
+    heads = re.findall(r"^(\*?\w[\w, ]*?)(?: : .*)?$", section[1] if section else "", re.MULTILINE)
+    listed = {word.strip(" *") for head in heads for word in head.split(",")}
+    assert set(inspect.signature(thing).parameters) == listed
+    if name not in WITHOUT_EXAMPLE:
+        assert ">>> " in described
+
+
+# They need what a doctest has not: a cluster, a download, files of another library.
+WITHOUT_EXAMPLE = {
+    "labelens.spark.fit",
+    "labelens.spark.transform",
+    "labelens.export.register",
+}
+
+
+def test_gallery_has_questions_with_answers():
+    assert len(GALLERY) >= 12
+    for script in GALLERY:
+        text = script.read_text()
+        title = text.split("\n")[1]
+        assert title.endswith("?"), f"{script.name} asks nothing: {title}"
+        assert "plt.show()" in text
+        assert not re.search(r"shared|https?:|fetch_|load_mnist", text), script.name
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_gallery_runs(script, tmp_path):
+    """Here, unless `make docs` has run this very file: it leaves a checksum of what it ran."""
+    stamp = ROOT / "docs" / "gallery" / f"{script.name}.md5"
+    if stamp.exists() and stamp.read_text() == hashlib.md5(script.read_bytes()).hexdigest():
+        return
+    run = [sys.executable, str(script)]
+    subprocess.run(run, check=True, cwd=tmp_path, env=os.environ | {"MPLBACKEND": "agg"})
