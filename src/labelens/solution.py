@@ -46,7 +46,8 @@ class Solved:
             self.solution.components, self.solution.cross, self.solution.scatter
         )  # fmt: skip
         if scatter is not None:
-            squares = np.einsum("ij,ij->i", components @ scatter.comoment, components)
+            across = _array.like(components, scatter.comoment) @ scatter.comoment
+            squares = np.einsum("ij,ij->i", _array.host(across), components)
             spread = np.sqrt(np.maximum(squares, 0) / scatter.weight)
         elif self.label_length == np.inf or cross is None:
             return np.inf
