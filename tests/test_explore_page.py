@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import math
 import re
 import threading
 import time
@@ -223,6 +224,60 @@ def framed(Z):
     """As the page puts them between -1 and 1."""
     low, high = Z.min(axis=0), Z.max(axis=0)
     return (Z - (low + high) / 2) / ((high - low) / 2) * 0.93
+
+
+def test_a_slow_card_glides_with_part_of_the_points(opened):
+    """Frames of a glide leave points out, those at rest none, and the pace is slower."""
+    counts = opened.driver.execute_async_script(
+        """
+        const done = arguments[0];
+        const pane = explorer.panes[0];
+        const { scatter } = pane;
+        const { gl, drawn } = scatter;
+        const counts = [];
+        const drawArrays = gl.drawArrays.bind(gl);
+        gl.drawArrays = (kind, first, n) => { counts.push(n); drawArrays(kind, first, n); };
+        scatter.coarse = () => 7;
+        scatter.cost = 20;
+        scatter.drawn = (share) => {
+          drawn(share);
+          if (share < 1 || pane.asking || pane.picture === before) return;
+          scatter.drawn = drawn;
+          gl.drawArrays = drawArrays;
+          delete scatter.coarse;
+          setTimeout(() => done(counts), 50);
+        };
+        const before = pane.picture;
+        pane.change({ method: "pca" });
+        """
+    )
+    assert set(counts[:-1]) <= {257, 1797}  # a seventh of 1,797; a frame at rest may come before
+    assert 257 in counts
+    assert counts[-1] == 1797
+    assert len(counts) < 15  # of 25 at sixty a second
+    assert opened.drawn() > 1000
+
+
+def test_how_long_a_card_takes_is_measured(page, many_rows):
+    page.look(many_rows.url)
+    page.run("explorer.panes[0].change({ method: 'pca' })")
+    page.still()
+    cost, n, coarse = page.run(
+        "const s = explorer.panes[0].scatter; return [s.cost, s.n, s.coarse()]"
+    )
+    assert n == 8000
+    assert 0 < cost < 5000
+    assert coarse == min(31, math.ceil(cost / 8))
+
+
+@pytest.fixture
+def many_rows():
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 3, 8000)
+    X = draw.normal(size=(3, 6))[y] + draw.normal(size=(8000, 6))
+    explorer = Explorer(session_of(from_arrays(X, y))).start()
+    yield explorer
+    explorer.stop()
 
 
 def test_points_glide(opened):
@@ -641,6 +696,8 @@ class Notebook(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
+        # As Jupyter's server has it.
+        self.send_header("Content-Security-Policy", "frame-ancestors 'self'; report-uri /report")
         self.end_headers()
         self.wfile.write(f"<!DOCTYPE html><title>cell</title>{self.cell}".encode())
 
@@ -648,18 +705,22 @@ class Notebook(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_the_cell_of_a_notebook(page):
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_the_cell_of_a_notebook(page, host):
     explorer = labelens.explore(*load_digits(return_X_y=True))
     Notebook.cell = explorer._repr_html_()
     with http.server.HTTPServer(("127.0.0.1", 0), Notebook) as other:
         thread = threading.Thread(target=other.serve_forever)
         thread.start()
         try:
-            page.driver.get(f"http://localhost:{other.server_port}/")
+            page.driver.get(f"http://{host}:{other.server_port}/")
             page.driver.switch_to.frame(0)
             page.wait("document.documentElement.dataset.ready === 'yes'", 60)
             page.choose("method", "pca")
             assert page.drawn() > 1000
+            before = page.places()
+            page.slide("shrinkage-slide", Keys.ARROW_LEFT, 30)  # by the keyboard, within the cell
+            assert np.abs(page.places() - before).max() > 0.01
         finally:
             page.driver.switch_to.default_content()
             other.shutdown()

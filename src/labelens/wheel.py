@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
@@ -115,16 +116,24 @@ class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             check_number(self.temperature, "temperature", 0, open_low=True)
         rows = check_rows(self, X, reset=True)
-        labels, codes, classes = _read_classes(y, rows.shape[0])
-        self.classes_ = as_class_array(classes)
-        self.estimator_ = self._embedder(len(classes), rows.shape[1]).fit(rows, labels)
-        embedded = np.asarray(self.estimator_.transform(rows), dtype=np.float64)
-        self._centre, self._weights, self._offsets = _discriminant(embedded, codes, len(classes))
+        labels, codes, classes = numbered_classes(y, rows.shape[0])
+        estimator = self._embedder(len(classes), rows.shape[1]).fit(rows, labels)
+        return self._around(estimator, estimator.transform(rows), codes, classes)
+
+    def _around(
+        self, estimator: Any, embedded: Any, codes: NDArray[np.intp], classes: list[Any]
+    ) -> Self:
+        """The rest of the fit, from (n, k) embedded rows and the numbers of their classes."""
+        self.estimator_, self.classes_ = estimator, as_class_array(classes)
+        embedded, c = np.asarray(embedded, dtype=np.float64), len(classes)
+        self._centre, self._weights, self._offsets = _discriminant(embedded, codes, c)
         # The temperature and the order of the anchors need no more than some rows.
-        step = max(1, embedded.size // BLOCK_NUMBERS, len(codes) * len(classes) // BLOCK_NUMBERS)
+        step = max(1, embedded.size // BLOCK_NUMBERS, len(codes) * c // BLOCK_NUMBERS)
         some, own = self._scores(embedded[::step]), codes[::step]
         self.temperature_ = (
-            _confidence_like_accuracy(some, own) if automatic else float(self.temperature)
+            _confidence_like_accuracy(some, own)
+            if isinstance(self.temperature, str)
+            else float(self.temperature)
         )
         probabilities = softmax(some / self.temperature_, axis=1)
         self.anchors_ = _anchors(_confusion(probabilities, own))
@@ -144,14 +153,19 @@ class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "anchors_")
         rows = check_rows(self, X, reset=False)
-        embedded = np.asarray(self.estimator_.transform(rows), dtype=np.float64)
-        points = np.empty((rows.shape[0], 2))
+        points = self._placed(self.estimator_.transform(rows))
+        return points.astype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def _placed(self, embedded: Any) -> Array:
+        """(n, k) -> (n, 2)"""
+        embedded = np.asarray(embedded, dtype=np.float64)
+        points = np.empty((len(embedded), 2))
         block = max(1, BLOCK_NUMBERS // len(self.anchors_))
         for start in range(0, len(points), block):
             here = slice(start, start + block)
             scores = self._scores(embedded[here])
             points[here] = softmax(scores / self.temperature_, axis=1) @ self.anchors_
-        return points.astype(np.float32 if rows.dtype == np.float32 else np.float64)
+        return points
 
     def _embedder(self, n_classes: int, n_features: int) -> Any:
         if self.estimator is None:
@@ -182,7 +196,7 @@ class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp], list[Any]]:
+def numbered_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp], list[Any]]:
     """The labels as an array, the number of each row's class, and the classes, sorted."""
     if y is None:
         raise ValueError("The wheel requires y to be passed, but the target y is None.")
@@ -226,15 +240,15 @@ def _confidence_like_accuracy(scores: Array, codes: Any) -> float:
     scale = float(np.abs(scores).mean())
     if scale == 0:  # no row is nearer to one class than to another
         return 1.0
-    low, high = np.log(scale) - 20, np.log(scale) + 20
-    for _ in range(50):
-        middle = (low + high) / 2
+
+    def too_sure(logarithm: float) -> float:
         # The largest score is zero now, so its probability is one over the sum.
-        if float((1 / np.exp(scores / np.exp(middle)).sum(axis=1)).mean()) > goal:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp((low + high) / 2))
+        return float((1 / np.exp(scores / np.exp(logarithm)).sum(axis=1)).mean()) - goal
+
+    low, high = np.log(scale) - 20, np.log(scale) + 20
+    if too_sure(low) <= 0 or too_sure(high) >= 0:  # no temperature is
+        return float(np.exp(low if too_sure(low) <= 0 else high))
+    return float(np.exp(brentq(too_sure, low, high, xtol=1e-12)))
 
 
 def _confusion(probabilities: Array, codes: Any) -> Array:

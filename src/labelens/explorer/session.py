@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from .. import _parameters
 from .._jit import get_ready
@@ -28,7 +29,7 @@ from ..report.sample import LIMIT, stratified
 from ..report.verdict import interpret
 from ..task import is_continuous, nearest, score
 from ..trial import held_out
-from ..wheel import Wheel
+from ..wheel import Wheel, numbered_classes
 from .material import FEWEST, Material
 from .space import Fitted, Space, embed_each
 from .view import View
@@ -103,6 +104,7 @@ class Session:
         self.asked = _some(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
         self._batches: dict[tuple[int, bool], Batch] = {}
+        self._numbers: dict[tuple[int, bool], Any] = {}
         self._fits: OrderedDict[View, Fit] = OrderedDict()
         self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
         self._gammas: dict[tuple[str, str], float] = {}
@@ -163,7 +165,8 @@ class Session:
         label = self.labels[view.label]
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
         if view.wheel:
-            model, control, Z, chance, notes = self._wheel(view, scale_gamma, label)
+            model, control, Z, chance, exact = self._wheel(view, scale_gamma, exact)
+            notes = [] if exact else [ROUGHLY]
         else:
             own, other, space = self._pair(view, scale_gamma, exact)
             exact = exact or not space.roughly(own.near)
@@ -186,7 +189,7 @@ class Session:
             float(inner.gamma_) if view.kernelised and inner.gamma_ is not None else None,
             scale_gamma,
             perf_counter() - start,
-            exact or view.wheel,
+            exact,
         )
 
     def _pair(
@@ -217,10 +220,13 @@ class Session:
         """(n, k) of every row."""
         if len(self.looked) == len(self.X):
             return fit.Z
-        return fit.model.transform(self.X) if fit.view.wheel else _unnamed(fit.model)(self.X)
+        if fit.view.wheel:
+            return fit.model._placed(_unnamed(fit.model.estimator_)(self.X)).astype(fit.Z.dtype)
+        return _unnamed(fit.model)(self.X)
 
-    def _wheel(self, view: View, scale_gamma: float | None, label: Label) -> Any:
-        """The same on the wheel."""
+    def _wheel(self, view: View, scale_gamma: float | None, exact: bool) -> Any:
+        """The same on the wheel: the model, its control, both embeddings, and whether exact."""
+        label = self.labels[view.label]
         if label.classes is None:
             raise ValueError(
                 f"A wheel has a place for every class, and {label.name!r} holds continuous numbers."
@@ -230,14 +236,23 @@ class Session:
                 f"A wheel of {len(label.classes.names):,} classes cannot be read, nor ordered in "
                 f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
             )
-        estimator = view.estimator(scale_gamma, label.continuous)
-        train = self.X[: self.n_train]
-        with ThreadPoolExecutor(2) as pool:
-            both = (label.values[: self.n_train], label.mixed[: self.n_train])
-            model, control = pool.map(lambda labels: Wheel(estimator).fit(train, labels), both)
-        looked = self.X if len(self.looked) == len(self.X) else self.X[self.looked]
-        Z = model.transform(looked)
-        return model, control, Z, control.transform(looked), []
+        n, d = self.n_train, self.X.shape[1]
+        plain = Wheel(view.estimator(scale_gamma, label.continuous))
+        numbered = [self._numbered(view.label, mixed) for mixed in (False, True)]
+        k = plain._embedder(len(numbered[0][1]), d).n_components
+        own, other, space = self._pair(replace(view, components=k), scale_gamma, exact)
+        exact = exact or not space.roughly(own.near)
+
+        def turned(fitted: Fitted, embedded: Any, numbered: Any) -> tuple[Wheel, NDArray[Any]]:
+            wheel = clone(plain)
+            wheel.n_features_in_ = d
+            wheel._around(fitted.model, embedded[:n], *numbered)
+            return wheel, wheel._placed(embedded[self.looked]).astype(embedded.dtype)
+
+        both = embed_each([own, other], space.rows)
+        with one_blas_thread(), ThreadPoolExecutor(2) as pool:
+            (model, Z), (control, chance) = pool.map(turned, (own, other), both, numbered)
+        return model, control, Z, chance, exact
 
     def named(self, estimator: Any) -> Any:
         estimator.n_features_in_ = self.X.shape[1]
@@ -254,6 +269,14 @@ class Session:
                 SupervisedPCA(), rows, labels, None, True, True
             )
         return self._batches[label, mixed]
+
+    def _numbered(self, label: int, mixed: bool) -> Any:
+        """The number of the class of every training row, and these classes, sorted."""
+        if (label, mixed) not in self._numbers:
+            one = self.labels[label]
+            labels = (one.mixed if mixed else one.values)[: self.n_train]
+            self._numbers[label, mixed] = numbered_classes(labels, self.n_train)[1:]
+        return self._numbers[label, mixed]
 
     @cached_property
     def _spread(self) -> Any:

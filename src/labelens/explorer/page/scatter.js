@@ -235,7 +235,7 @@ export class Scatter {
     this.drawn(this.done);
     if (this.done >= 1) return;
     // Who needs to leave points out needs to breathe as well.
-    if (this.coarse() > 1) setTimeout(() => this.draw(), this.cost);
+    if (this.coarse() > 1) setTimeout(() => this.draw(), 2 * this.cost);
     else this.draw();
   }
 
