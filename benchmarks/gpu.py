@@ -87,7 +87,7 @@ class InTF32:
 
 
 def header(title: str) -> None:
-    say(f"\n### {title}\n")
+    say(f"\n## {title}\n")
     say("| job | ms | floor | ms | ratio | bar | GB beyond X |")
     say("|---|--:|---|--:|--:|--:|--:|")
 
@@ -249,7 +249,7 @@ def streamed(n: int, d: int) -> None:
 
 
 def transforms() -> None:
-    say("\n### Structured frequencies: a product with all of them, or transforms\n")
+    say("\n## Structured frequencies: a product with all of them, or transforms\n")
     say("| columns | float32 product ms | transforms | TF32 product | transforms |")
     say("|--:|--:|--:|--:|--:|")
     before = structured.TRANSFORMED_FROM
@@ -276,7 +276,7 @@ def distance(A: Any, B: Any) -> float:
 
 
 def agreement(X: Any, y: Any) -> None:
-    say("\n### The same model everywhere: distance of the embedding's span from NumPy's\n")
+    say("\n## The same model everywhere: distance of the embedding's span from NumPy's\n")
     libraries: dict[str, Callable[[Any], Any]] = {
         "torch, CPU": torch.asarray,
         "torch, CUDA": lambda a: torch.asarray(a, device="cuda"),
@@ -312,7 +312,7 @@ def agreement(X: Any, y: Any) -> None:
 
 
 def host_times(X: Any, y: Any) -> None:
-    say("\n### The same fits on this machine's processor\n")
+    say("\n## The same fits on this machine's processor\n")
     say("| job | ms |\n|---|--:|")
     for name, model in {
         "SRP": SupervisedRandomProjection(9, random_state=0),
@@ -396,7 +396,7 @@ def main() -> None:
         random_features("10M x 256", X, y)
 
     def stream() -> None:
-        say("\n### 10,000,000 x 256, from the host's memory")
+        say("\n## 10,000,000 x 256, from the host's memory")
         streamed(10_000_000, 256)
 
     def agree() -> None:
