@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import threading
 from pathlib import Path
 
@@ -251,9 +252,40 @@ def test_one_ahead():
     some = one_ahead(count(None))
     assert next(some) == 0
     some.close()
-    assert made in ([0], [0, 1])  # one ahead, and no further
+    for _ in range(1000):  # its own thread does it
+        if len(closed) == 2:
+            break
+        time.sleep(0.01)
     assert len(closed) == 2
+    assert made in ([0], [0, 1])  # one ahead, and no further
     broken = one_ahead(count(2))
     assert [next(broken), next(broken)] == [0, 1]
     with pytest.raises(KeyError):
         next(broken)
+    assert len(closed) == 3
+
+
+ABANDONED = """
+import concurrent.futures.thread as pools, gc, time
+from labelens._threads import one_ahead
+
+def slowly():
+    for i in range(100):
+        time.sleep(0.3)
+        yield i
+
+def through(items):
+    yield from items
+
+stream = one_ahead(through(one_ahead(slowly())))
+next(stream)
+cycle = [stream]
+cycle.append(cycle)
+del stream, cycle
+with pools._global_shutdown_lock:  # as within `submit`, where garbage may be collected too
+    gc.collect()
+"""
+
+
+def test_streams_that_are_abandoned_hold_nobody_up():
+    subprocess.run([sys.executable, "-c", ABANDONED], check=True, timeout=60)

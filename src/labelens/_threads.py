@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
-from threading import Lock, local
+from queue import SimpleQueue
+from threading import Lock, Thread, local
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -131,13 +132,34 @@ def side_by_side(function: Callable[[Item], Any], items: Sequence[Item], threads
 
 
 def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
-    """The same items, the next one made on another thread while this one is in use."""
+    """The same items, the next one made on another thread while this one is in use.
+
+    That thread owns the generator, and closes it. Whoever leaves early does not wait for it: that
+    may happen while garbage is collected, in the middle of anything, and whatever the thread is
+    waiting for could be held by the one that collects.
+    """
+    wanted: SimpleQueue[bool] = SimpleQueue()
+    made: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
     end = object()
+
+    def make() -> None:
+        try:
+            while wanted.get():
+                made.put((next(items, end), None))
+        except BaseException as error:
+            made.put((end, error))
+        finally:
+            items.close()
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
     try:
-        with ThreadPoolExecutor(1) as pool:
-            following: Future[Any] = pool.submit(next, items, end)
-            while (item := following.result()) is not end:
-                following = pool.submit(next, items, end)
-                yield item
+        wanted.put(True)
+        while (found := made.get())[0] is not end:
+            wanted.put(True)
+            yield found[0]
     finally:
-        items.close()
+        wanted.put(False)
+    thread.join()
+    if found[1] is not None:
+        raise found[1]
