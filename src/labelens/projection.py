@@ -143,7 +143,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         _parameters.check(self)
         first = before is None
         batch = read_batch(self, X, y, sample_weight, first, complete)
-        self._place = _array.place_of(X)
+        self._live(_array.place_of(X))
         if not _array.on_device(batch.rows):
             get_ready(batch.rows.size)
         if first:
@@ -303,9 +303,15 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         'ndarray'
         """
         check_is_fitted(self, "moments_")
-        self._place = _array.named_place(where)
+        self._live(_array.named_place(where))
         self.moments_ = self.moments_.to(self._place)
         return self
+
+    def _live(self, place: _array.Place | None) -> None:
+        """Let the attributes be shown there."""
+        vars(self).pop("_place", None)
+        if place is not None:
+            self._place = place
 
     def _shown(self, values: Array) -> Any:
         """A fitted attribute, in kind: where the rows were, or where the model was moved."""
