@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import dual
+from ._scratch import Empty, Scratch
 from ._threads import in_order
 from .maps import Identity
 from .moments import Array
@@ -35,12 +36,17 @@ def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) 
         # One product, without a copy of X: centring afterwards costs three digits at most.
         projector, centre = solved.projector.astype(dtype), sum(solved.centre)
         return _blocks(lambda part: part @ projector - centre, rows, k, dtype, PRODUCT_ROWS)
-    embedding = _blocks(lambda part: _carefully(recipe, solved, part), rows, k, float, recipe.block)
-    return _cast(embedding, dtype)
+    scratch = Scratch()
+
+    def embedded(part: Any) -> Array:
+        scratch.start_over()
+        return _carefully(recipe, solved, part, scratch.empty)
+
+    return _cast(_blocks(embedded, rows, k, float, recipe.block), dtype)
 
 
-def _carefully(recipe: Recipe, solved: Solved, rows: Any) -> Array:
-    features = recipe.features(rows)
+def _carefully(recipe: Recipe, solved: Solved, rows: Any, empty: Empty) -> Array:
+    features = recipe.features(rows, empty)
     if isinstance(recipe.phi, Identity) and not sparse.issparse(features):
         # Centred first, in float64: where |mean| >> std the other order loses digits.
         return (features - solved.mean[0]) @ solved.projector - solved.centre[1]

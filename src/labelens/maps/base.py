@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._scratch import Empty
 from ..kernels import Kernel
 
 
@@ -16,7 +17,9 @@ class FeatureMap(Protocol):
     @property
     def n_features(self) -> int: ...
 
-    def __call__(self, rows: Any) -> Any: ...
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> Any:
+        """`empty` makes the arrays for features; a map may do without."""
+        ...
 
     def same_as(self, other: Any) -> bool:
         """Whether both give the same features, so that moments made with either can be merged."""
@@ -32,7 +35,9 @@ def feature_generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, 0])))
 
 
-def waves(angles: NDArray[Any], n_features: int, phase: float) -> NDArray[Any]:
+def waves(
+    angles: NDArray[Any], n_features: int, phase: float, empty: Empty = np.empty
+) -> NDArray[Any]:
     """(n, ceil(p/2)) angles w.x -> (n, p) features with E[<phi(x), phi(x')>] = k(x, x').
 
     cos(w.x) and sin(w.x) in pairs: cos cos + sin sin = cos(w.(x - x')) has no term that only
@@ -40,7 +45,7 @@ def waves(angles: NDArray[Any], n_features: int, phase: float) -> NDArray[Any]:
     feature, sqrt(2) cos(w.x + phase) with a random phase, unbiased as well.
     """
     pairs = n_features // 2
-    features = np.empty((len(angles), n_features), dtype=angles.dtype)
+    features = empty((len(angles), n_features), angles.dtype)
     np.cos(angles[:, :pairs], out=features[:, :pairs])
     np.sin(angles[:, :pairs], out=features[:, pairs : 2 * pairs])
     if n_features % 2:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from .._scratch import Empty
 from ..kernels import Kernel
 from .base import feature_generator, working_dtype
 
@@ -51,7 +52,7 @@ class Nystroem:
     def n_features(self) -> int:
         return len(self.whitening)
 
-    def __call__(self, rows: Any) -> NDArray[Any]:
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
         dtype, rows = working_dtype(rows), rows.astype(np.float64)
         if self.origin is not None:
             rows = (rows.toarray() if sparse.issparse(rows) else rows) - self.origin

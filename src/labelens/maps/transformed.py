@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.kernel_approximation import PolynomialCountSketch
 
+from .._scratch import Empty
 from ..kernels import Kernel
 from .base import feature_generator
 
@@ -27,7 +28,7 @@ class Transformed:
         fitted = clone(transformer).fit(rows[:])
         return cls(fitted, fitted.transform(rows[:1]).shape[1])
 
-    def __call__(self, rows: Any) -> Any:
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> Any:
         features = self.transformer.transform(rows)
         features = features.tocsr() if sparse.issparse(features) else np.asarray(features)
         values: Any = features.data if sparse.issparse(features) else features
