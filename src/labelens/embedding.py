@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _array, dual
+from ._scratch import Empty, Scratch
 from ._threads import in_order
 from .maps import Identity
 from .moments import Array, blocks
@@ -49,10 +50,13 @@ def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[
             lambda part: part @ projector - centre, rows, edges[-1], dtype, PRODUCT_ROWS
         )
     else:
-        embedding = _blocks(
-            lambda part: _carefully(recipe, several, part), rows, edges[-1], float, recipe.block
-        )
-        embedding = _cast(embedding, dtype)
+        scratch = Scratch()
+
+        def embedded(part: Any) -> Array:
+            scratch.start_over()
+            return _carefully(recipe, several, part, scratch.empty)
+
+        embedding = _cast(_blocks(embedded, rows, edges[-1], float, recipe.block), dtype)
     return [np.ascontiguousarray(part) for part in np.split(embedding, edges[:-1], axis=1)]
 
 
@@ -82,8 +86,8 @@ def _on_device(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: 
         return parts[0] if len(parts) == 1 else xp.concat(parts)
 
 
-def _carefully(recipe: Recipe, several: Sequence[Solved], rows: Any) -> Array:
-    features = recipe.features(rows)
+def _carefully(recipe: Recipe, several: Sequence[Solved], rows: Any, empty: Empty) -> Array:
+    features = recipe.features(rows, empty)
     return np.hstack([_centred(recipe, solved, features) for solved in several])
 
 

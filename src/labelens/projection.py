@@ -309,7 +309,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _live(self, place: _array.Place | None) -> None:
         """Let the attributes be shown there."""
-        vars(self).pop("_place", None)
+        self.__dict__.pop("_place", None)
         if place is not None:
             self._place = place
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _array, _parameters
+from ._scratch import Empty, Scratch
 from ._threads import in_order
 from ._validation import check_seed, refuse_non_finite
 from .batch import Batch
@@ -77,9 +78,9 @@ class Recipe:
             return None
         return self.psi.encode(batch.labels, batch.numbers)
 
-    def features(self, rows: Any) -> Any:
+    def features(self, rows: Any, empty: Empty = np.empty) -> Any:
         assert self.phi is not None
-        return self.phi(self.scaled(rows))
+        return self.phi(self.scaled(rows), empty)
 
     def difference(self, other: Recipe) -> str:
         """Why moments made with the one cannot be merged with the other's; empty if they can."""
@@ -219,13 +220,15 @@ def summarize(
     n = rows.shape[0]
     place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
     seen = 0 if before is None else before.n_samples
+    scratch = Scratch()  # moments keep nothing of the features
 
     def reduce_block(start: int) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
             return moments_of(slice(start, min(start + recipe.block, n)))
 
     def moments_of(here: slice) -> Moments:
-        features = recipe.features(rows[here])
+        scratch.start_over()
+        features = recipe.features(rows[here], scratch.empty)
         w = None if weight is None else weight[here]
         cross = sketch = None
         if right is not None and place[here.stop] > place[here.start]:

@@ -20,7 +20,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens.engines import files
+from labelens.engines import files, on_dask
 from labelens.engines.fitting import fit_parts
 
 dask = pytest.importorskip("dask", reason='needs pip install "labelens[dask]"')
@@ -122,6 +122,18 @@ def test_the_wire_changes_no_bit(client, rows):
     expected = one_machine(model, *rows)
     for _ in range(8):
         assert_same_bits(clone(model).fit(X, y), expected)
+
+
+@pytest.mark.parametrize("little", [0, 1 << 16])
+def test_a_step_goes_along_with_tasks_or_is_one(client, rows, monkeypatch, little):
+    monkeypatch.setattr(on_dask, "LITTLE", little)
+    asked, compute = [], on_dask._computed
+    monkeypatch.setattr(on_dask, "_computed", lambda task: asked.append(task) or compute(task))
+    X, y = (da.from_array(a, chunks=(SIZES, *a.shape[1:])) for a in rows)
+    assert_same_bits(clone(MODELS[4]).fit(X, y), one_machine(MODELS[4], *rows))
+    steps = [{str(key) for key in task.dask if str(key).startswith("step-")} for task in asked]
+    assert [len(some) for some in steps] == [0 if little else 1] * len(asked)
+    assert len(asked) == 3  # first rows, their spread, moments
 
 
 def test_chunks_of_columns_and_of_labels_are_made_to_fit(client, rows):

@@ -27,6 +27,10 @@ from ..sources import Chunk, Source, some_rows
 from .files import Range
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
 
+# Bytes of a step that go along with every task. A larger one is a task of its own, and goes to each
+# worker once; but where it was computed Dask takes for a place to send tasks to, as much as where
+# their rows are, and that worker gets more than its share.
+LITTLE = 1 << 16
 # Blocks of an embedding that are computed at a time when it goes into a file.
 AHEAD = 64
 
@@ -47,8 +51,9 @@ class DaskParts(Parts):
     def _tasks(self, step: Step, features: bool) -> Iterator[Any]:
         delayed = require("dask", extra="dask").delayed
         name = f"{getattr(step, '__name__', type(step).__name__)}-{uuid4().hex}".lower()
-        # A task of its own, so that it goes to each worker once.
-        shared = delayed(_packed(step), name=f"step-{name}", traverse=False)
+        shared: Any = _packed(step)
+        if len(shared) > LITTLE:
+            shared = delayed(shared, name=f"step-{name}", traverse=False)
         answer = delayed(_answer, pure=False, traverse=False)
         for number in range(self.n_parts):
             arguments = self._chunks(number, features)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _array
+from .._scratch import Empty
 from ..kernels import Kernel
 
 
@@ -18,7 +19,9 @@ class FeatureMap(Protocol):
     @property
     def n_features(self) -> int: ...
 
-    def __call__(self, rows: Any) -> Any: ...
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> Any:
+        """`empty` makes the arrays for features; a map may do without."""
+        ...
 
     def same_as(self, other: Any) -> bool:
         """Whether both give the same features, so that moments made with either can be merged."""
@@ -52,7 +55,9 @@ def cosine_and_sine(angles: Any) -> Iterator[Any]:
     yield angles
 
 
-def waves(angles: Any, n_features: int, phase: float, scaled: bool = True) -> Any:
+def waves(
+    angles: Any, n_features: int, phase: float, empty: Empty = np.empty, scaled: bool = True
+) -> Any:
     """(n, ceil(p/2)) angles w.x -> (n, p) features with E[<phi(x), phi(x')>] = k(x, x').
 
     cos(w.x) and sin(w.x) in pairs: cos cos + sin sin = cos(w.(x - x')) has no term that only
@@ -60,7 +65,9 @@ def waves(angles: Any, n_features: int, phase: float, scaled: bool = True) -> An
     feature, sqrt(2) cos(w.x + phase) with a random phase, unbiased as well.
     """
     pairs = n_features // 2
-    features = _array.empty((angles.shape[0], n_features), angles)
+    shape = (angles.shape[0], n_features)
+    here = isinstance(angles, np.ndarray)
+    features = empty(shape, angles.dtype) if here else _array.empty(shape, angles)
     _array.fill(features[:, :pairs], "cos", angles[:, :pairs])
     _array.fill(features[:, pairs : 2 * pairs], "sin", angles[:, :pairs])
     if n_features % 2:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .. import _array
+from .._scratch import Empty
 from ..kernels import Kernel
 from .base import feature_generator, radial_scale, waves, working_dtype
 
@@ -48,16 +50,19 @@ class Fourier:
     def _single(self) -> NDArray[np.float32]:
         return self.frequencies.astype(np.float32)
 
-    def angles(self, rows: Any) -> NDArray[Any]:
+    def angles(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
         """(n, d) -> (n, ceil(p/2))."""
         if _array.on_device(rows):
             return rows @ _array.kept(self.frequencies, rows)
         dtype = working_dtype(rows)
         frequencies = self._single if dtype == np.float32 else self.frequencies
-        return rows.astype(dtype, copy=False) @ frequencies
+        rows = rows.astype(dtype, copy=False)
+        if sparse.issparse(rows):
+            return rows @ frequencies
+        return np.matmul(rows, frequencies, out=empty((len(rows), frequencies.shape[1]), dtype))
 
-    def __call__(self, rows: Any) -> NDArray[Any]:
-        return waves(self.angles(rows), self.n_features, self.phase)
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
+        return waves(self.angles(rows, empty), self.n_features, self.phase, empty)
 
     def same_as(self, other: Any) -> bool:
         return (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .. import _array
+from .._scratch import Empty
 from ..kernels import Kernel
 from .base import feature_generator, working_dtype
 
@@ -52,7 +53,7 @@ class Nystroem:
     def n_features(self) -> int:
         return len(self.whitening)
 
-    def __call__(self, rows: Any) -> NDArray[Any]:
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
         if _array.on_device(rows):
             return self._on_device(rows)
         dtype, rows = working_dtype(rows), rows.astype(np.float64)

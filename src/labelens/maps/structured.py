@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .. import _array, _jit
+from .._scratch import Empty
 from .base import waves, working_dtype
 
 # Padded columns from which on a device makes angles by transforms, and where products are TF32's: a
@@ -41,10 +42,10 @@ class Structured:
     lengths: NDArray[np.float64]  # (groups, D)
     phase: float
 
-    def __call__(self, rows: Any) -> NDArray[Any]:
-        return waves(self.angles(rows), self.n_features, self.phase)
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
+        return waves(self.angles(rows, empty), self.n_features, self.phase, empty)
 
-    def angles(self, rows: Any) -> NDArray[Any]:
+    def angles(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
         """(n, d) -> (n, ceil(p/2))."""
         if _array.on_device(rows):
             return self._on_device(rows)
@@ -52,11 +53,11 @@ class Structured:
         rows = rows.astype(dtype, copy=False)
         if sparse.issparse(rows):
             return rows @ self._frequencies.astype(dtype)
-        return self._transformed(rows)
+        return self._transformed(rows, empty)
 
-    def _transformed(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _transformed(self, rows: NDArray[Any], empty: Empty = np.empty) -> NDArray[Any]:
         wanted, size = (self.n_features + 1) // 2, self.lengths.shape[1]
-        angles = np.empty((len(rows), wanted), dtype=rows.dtype)
+        angles = empty((len(rows), wanted), rows.dtype)
         for g in range(len(self.lengths)):
             first, last = g * size, min((g + 1) * size, wanted)
             _jit.hadamard_chain(

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.kernel_approximation import PolynomialCountSketch
 
 from .. import _array
+from .._scratch import Empty
 from ..kernels import Kernel
 from .base import feature_generator
 
@@ -28,7 +29,7 @@ class Transformed:
         fitted = clone(transformer).fit(_array.host(_array.rows_at(rows, slice(None))))
         return cls(fitted, fitted.transform(_array.host(_array.rows_at(rows, slice(1)))).shape[1])
 
-    def __call__(self, rows: Any) -> Any:
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> Any:
         if _array.on_device(rows):  # somebody else's code, which runs on the host
             features = self(_array.host(rows))
             dense = features.toarray() if sparse.issparse(features) else features

@@ -89,8 +89,10 @@ class ClassSums:
     def merge(self, other: ClassSums, reuse: bool = False) -> ClassSums:
         """Add class by class; both number their classes alike (see `numbered`)."""
         shift = other.origin - self.origin
-        present = np.flatnonzero(other.class_weight)
         sums = self.sums if reuse else self.sums.copy()
+        present: Any = other.class_weight != 0
+        if present.all():
+            present = slice(None)  # which copies nothing
         moved = other.sums[present]
         if shift.any():
             moved = moved + np.outer(other.class_weight[present], shift)
