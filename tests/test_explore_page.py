@@ -718,6 +718,7 @@ def test_the_cell_of_a_notebook(page, host):
             page.wait("document.documentElement.dataset.ready === 'yes'", 60)
             page.choose("method", "pca")
             assert page.drawn() > 1000
+            page.choose("method", "spca")
             before = page.places()
             page.slide("shrinkage-slide", Keys.ARROW_LEFT, 30)  # by the keyboard, within the cell
             assert np.abs(page.places() - before).max() > 0.01
