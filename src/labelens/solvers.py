@@ -201,7 +201,7 @@ def ledoit_wolf(scatter: Scatter) -> float:
     covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
     with np.errstate(over="ignore", invalid="ignore"):
         norm = float(_array.namespace(covariance).sum(covariance**2))
-        distance = norm - _array.trace(covariance) ** 2 / p
+        distance = norm - np.float64(_array.trace(covariance)) ** 2 / p
     if not np.isfinite(scatter.quartic + norm):
         raise ValueError(
             "shrinkage='auto' needs fourth powers of X, and they overflow float64: scale X first "
