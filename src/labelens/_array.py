@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ def named_place(where: Any) -> Place | None:
         if library in ("numpy", "host"):
             return None
         if library == "cupy":
-            cupy = require("cupy", "cupy")
+            cupy = _cupy()
             with cupy.cuda.Device(int(rest or 0)):
                 return place_of(cupy.empty(0))
         torch = require("torch", "torch")
@@ -124,6 +125,17 @@ def named_place(where: Any) -> Place | None:
             f"or its module, got {where!r}."
         )
     return found
+
+
+def _cupy() -> Any:
+    try:
+        return import_module("cupy")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "This needs CuPy, which is not installed: its packages are named after the CUDA that is "
+            "there, such as cupy-cuda13x.",
+            name="cupy",
+        ) from None
 
 
 def free_bytes(place: Place) -> int:
@@ -325,8 +337,15 @@ def diagonal(matrix: Any) -> NDArray[Any]:
 
 
 def add_to_diagonal(matrix: Any, number: float) -> None:
-    flat = namespace(matrix).reshape(matrix, (-1,))  # a view, of an array in one piece
-    flat[:: matrix.shape[0] + 1] += number
+    """In place, whichever way its numbers lie."""
+    if isinstance(matrix, np.ndarray):
+        matrix[np.diag_indices_from(matrix)] += number
+        return
+    xp, p = namespace(matrix), matrix.shape[0]
+    for start in range(0, p, 1024):
+        here = slice(start, min(start + 1024, p))
+        unit = xp.eye(here.stop - start, dtype=matrix.dtype, device=device(matrix))
+        matrix[here, here] += number * unit
 
 
 def eigh(matrix: Any) -> tuple[NDArray[Any], NDArray[Any]]:
