@@ -132,8 +132,8 @@ def _cupy() -> Any:
         return import_module("cupy")
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "This needs CuPy, which is not installed: its packages are named after the CUDA that is "
-            "there, such as cupy-cuda13x.",
+            "This needs CuPy, which is not installed: its packages are named after the CUDA that "
+            "is there, such as cupy-cuda13x.",
             name="cupy",
         ) from None
 
