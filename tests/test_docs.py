@@ -59,12 +59,11 @@ def test_code_runs_and_prints_what_the_page_says(page, folder, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # a PATH may have another Python first
     blocks = python_blocks(page)
     here = [block for block in blocks if not missing(block.code)]
-    # The Java of Spark may have been started in another folder.
-    named = [
-        block.code.replace('spark.read.parquet("', f'spark.read.parquet("{folder}/')
-        for block in here
-    ]
-    here = [block._replace(code=code) for block, code in zip(here, named, strict=True)]
+    if any("pyspark" in block.code for block in here):
+        # Spark reads and writes in the folder that its Java was started in.
+        path = r'(read\.parquet|overwrite\(\)\.save|Model\.load)\("'
+        there = rf'\1("{folder}/'
+        here = [block._replace(code=re.sub(path, there, block.code)) for block in here]
     namespace = {"__name__": "page"}
     try:
         for block, printed in run_blocks(here, namespace):
