@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,14 +77,12 @@ def by_clock(function: Callable[[], object], repeats: int = 7) -> tuple[float, f
     return statistics.median(times), (torch.cuda.max_memory_allocated() - before) / 1e9
 
 
-class InTF32:
-    """Products in TF32 within."""
-
-    def __enter__(self) -> None:
-        torch.backends.cuda.matmul.fp32_precision = "tf32"
-
-    def __exit__(self, *_: object) -> None:
-        torch.backends.cuda.matmul.fp32_precision = "ieee"
+@contextmanager
+def products(precision: str | None) -> Iterator[None]:
+    """Of float32 matrices in TF32, if it says so."""
+    torch.backends.cuda.matmul.fp32_precision = precision or "ieee"
+    yield
+    torch.backends.cuda.matmul.fp32_precision = "ieee"
 
 
 def header(title: str) -> None:
@@ -133,7 +132,7 @@ def random_features(name: str, X: Any, y: Any) -> None:
         weights = torch.randn(X.shape[1], columns, device="cuda")
         out = torch.empty(len(X), columns, device="cuda")
         floors[None, columns] = on_card(lambda w=weights, out=out: torch.mm(X, w, out=out), 3)
-        with InTF32():
+        with products("tf32"):
             floors["tf32", columns] = on_card(lambda w=weights, out=out: torch.mm(X, w, out=out), 5)
         del out
     for precision in ("tf32", None):
@@ -157,10 +156,7 @@ def exact(X: Any, y: Any) -> None:
                 (X[a : a + step] @ X[b : b + step].T).exp_()
 
     for precision in (None, "tf32"):
-        if precision:
-            with InTF32():
-                floor = on_card(plain, 3)
-        else:
+        with products(precision):
             floor = on_card(plain, 3)
         model = KernelSupervisedPCA(9, approximation="exact", gamma=0.01, precision=precision)
         kind = "TF32" if precision else "float32"
@@ -178,10 +174,7 @@ def many_features(X: Any, y: Any, test: tuple[Any, Any] | None) -> None:
         torch.mm(features.T, features)
 
     for precision in (None, "tf32"):
-        if precision:
-            with InTF32():
-                floor = on_card(products, 3)
-        else:
+        with products(precision):
             floor = on_card(products, 3)
         if precision == "tf32":
             del features
@@ -263,7 +256,7 @@ def transforms() -> None:
                     2, approximation="fastfood", n_random_features=2 * d, gamma=1e-3,
                     precision=precision, random_state=0,
                 ).fit(X[:4096], torch.arange(4096) % 3)  # fmt: skip
-                with InTF32() if precision else torch.no_grad():
+                with products(precision):
                     found.append(on_card(lambda m=model, X=X: m._recipe.phi.angles(X), 3))
         say(f"| {d} | " + " | ".join(f"{ms:.2f}" for ms in found) + " |")
     structured.TRANSFORMED_FROM = before

@@ -16,7 +16,7 @@ from .. import _array
 from .class_sums import ClassSums
 from .common import Array
 from .cross import CrossMoment
-from .scatter import Scatter
+from .scatter import Scatter, centred
 from .spread import Spread
 
 # Bytes that the features of a block and what is made of them may take.
@@ -217,22 +217,16 @@ class Fold:
         return Spread(total, self.origin, left / total, squares, *bounds)
 
     def scatter(self, total: float) -> Scatter:
-        """C_xx stays on the device, where it is wanted next.
-
-        |e - delta|^2 = |e|^2 - 2 e.delta + |delta|^2, put into the third and fourth moments.
-        """
+        """C_xx stays on the device, where it is wanted next."""
         matrix, mean = self._sums["scatter"], self._home("left") / total
         matrix *= self._factor**2
         xp = _array.namespace(matrix)
         for strip in _strips(len(mean)):
             matrix[strip, strip.stop :] = xp.matrix_transpose(matrix[strip.stop :, strip])
         there = _array.like(mean, matrix)
-        pull, length = _array.host(matrix @ there), mean @ mean
-        trace = float(xp.linalg.trace(matrix))
-        about_origin = self._home("cubic", 3)
-        cubic = about_origin - 2 * pull - (trace - 2 * total * length) * mean
-        quartic = float(self._home("quartic", 4)) - 4 * mean @ about_origin + 4 * mean @ pull
-        quartic += 2 * length * trace - 3 * total * length**2
+        pull, trace = _array.host(matrix @ there), _array.trace(matrix)
+        third, fourth = self._home("cubic", 3), float(self._home("quartic", 4))
+        cubic, quartic = centred(total, mean, pull, trace, third, fourth)
         for strip in _strips(len(mean)):
             matrix[strip, :] -= there[strip, None] * (total * there)
         return Scatter(total, self.origin, mean, matrix, cubic, quartic)

@@ -61,11 +61,8 @@ class Scatter:
             edges = np.linspace(0, n, threads + 1).astype(int)
             parts = list(in_order(lambda ends: _sums(rows[slice(*ends)], origin), pairwise(edges)))
         first, second, third, fourth = (sum(part) for part in zip(*parts, strict=True))
-        # With e = d - m, m = sum d / n: expand |e|^2 e and |e|^4, and sum.
         m = first / n
-        pull, trace, length = second @ m, np.trace(second), m @ m
-        cubic = third - trace * m - 2 * pull + 2 * n * length * m
-        quartic = fourth - 4 * third @ m + 4 * pull @ m + 2 * length * trace - 3 * n * length**2
+        cubic, quartic = centred(n, m, second @ m, np.trace(second), third, fourth)
         return cls(
             float(n),
             origin.astype(np.float64),
@@ -121,6 +118,19 @@ class Scatter:
             cubic=np.full_like(self.cubic, np.nan),
             quartic=np.nan,
         )
+
+
+def centred(
+    weight: float, m: Array, pull: Array, trace: float, third: Array, fourth: float
+) -> tuple[Array, float]:
+    """Third and fourth moments about the mean m, from sums of d, d d^T, |d|^2 d and |d|^4.
+
+    With e = d - m: expand |e|^2 e and |e|^4, and sum. `pull` is (sum d d^T) m, `trace` its trace.
+    """
+    length = m @ m
+    cubic = third - trace * m - 2 * pull + 2 * weight * length * m
+    quartic = fourth - 4 * third @ m + 4 * pull @ m + 2 * length * trace
+    return cubic, float(quartic - 3 * weight * length**2)
 
 
 def _sums(rows: NDArray[Any], origin: NDArray[Any]) -> tuple[Array, Array, Array, float]:
