@@ -139,7 +139,7 @@ def part_seconds() -> float:
     return min(times) / (n // size)
 
 
-def report(kills: int, n: int = 1 << 20, repeats: int = 5) -> float:
+def report(kills: int, n: int = 1 << 20, repeats: int = 9) -> float:
     """Lines of a table; returns the seconds of a part."""
     best = seconds(n, repeats)
     (one, alone), (two, both) = best[1], best[2]

@@ -169,13 +169,13 @@ def many_features(X: Any, y: Any, test: tuple[Any, Any] | None) -> None:
     weights = torch.randn(X.shape[1], p // 2, device="cuda")
     features = torch.randn(len(X), p, device="cuda")
 
-    def products() -> None:
+    def its_products() -> None:
         torch.mm(X, weights)
         torch.mm(features.T, features)
 
     for precision in (None, "tf32"):
         with products(precision):
-            floor = on_card(products, 3)
+            floor = on_card(its_products, 3)
         if precision == "tf32":
             del features
         model = KernelSupervisedPCA(

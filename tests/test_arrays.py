@@ -331,18 +331,31 @@ n, p, c = 2500, 150, 7
 X = torch.asarray(draw.normal(size=(n, p)).astype(np.float32) + 100)
 codes = torch.asarray(draw.integers(-1, c, n).astype(np.int32))
 weight, origin = torch.asarray(draw.random(n).astype(np.float32)), X[:3].mean(0)
+
+def same(found, truth):
+    assert found.shape == truth.shape and found.dtype == torch.float64
+    assert (found - truth).abs().max() < 1e-6 * truth.abs().max() + 1e-4
+
 for w in (None, weight):
+    heavy = torch.ones(n, 1).double() if w is None else w[:, None].double()
+    hot = (codes[:, None] == torch.arange(c)).double() * heavy
+    one = heavy * 0 + 1
+    same(_triton.class_sums(X, codes, c, w), hot.T @ torch.hstack([X.double(), one]))
+    found = _triton.class_sums(X, codes, c, w, centred=True)
+    centre = X[torch.arange(16) * n // 16].mean(0).double()
+    assert torch.allclose(found[-1, :-1], centre, rtol=1e-6)
+    same(found[:-1], hot.T @ torch.hstack([X.double() - found[-1, :-1], one]))
+    waves = torch.hstack([(X - 100).double().cos(), (X - 100).double().sin(), one])
+    same(_triton.class_sums(X - 100, codes, c, w, waves=True), hot.T @ waves)
     for o in (None, origin):
-        sums, weights = _triton.class_sums(X, codes, c, w, o)
-        hot = (codes[:, None] == torch.arange(c)).double() * (1 if w is None else w[:, None])
-        truth = hot.T @ (X.double() - (0 if o is None else o))
-        assert sums.dtype == torch.float64 and sums.shape == (c, p)
-        assert (sums - truth).abs().max() < 1e-6 * truth.abs().max() + 1e-4
-        assert torch.allclose(weights, hot.sum(0), rtol=1e-6)
+        about = X.double() - (0 if o is None else o)
+        sums, low, high = _triton.column_sums(X, w, o)
+        same(sums, torch.stack([(heavy * about).sum(0), (heavy * about**2).sum(0)]))
+        assert (low == X.amin(0)).all() and (high == X.amax(0)).all()
 """
 
 
-def test_the_kernel_for_cards_in_tritons_interpreter():
+def test_the_kernels_for_cards_in_tritons_interpreter():
     pytest.importorskip("triton")
     subprocess.run(
         [sys.executable, "-c", INTERPRETED], env=os.environ | {"TRITON_INTERPRET": "1"}, check=True

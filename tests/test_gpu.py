@@ -78,12 +78,34 @@ def test_sums_over_classes(rng, n_classes, width):
     codes, weight = rng.integers(-1, n_classes, (5001, 1)), rng.random(5001)
     truth = np.zeros((n_classes + 1, width))
     np.add.at(truth, codes[:, 0], weight[:, None] * (X.astype(float) - 50))
-    there = on_card(X), on_card(codes.astype(np.int32)), n_classes
-    more = on_card(weight.astype(np.float32)), on_card(np.full(width, 50, np.float32))
-    sums, weights = fold.class_sums(*there, *more)
-    np.testing.assert_allclose(_array.host(sums), truth[:-1], atol=2e-4)
+    there = on_card(X) - 50, on_card(codes.astype(np.int32)), n_classes
+    sums = _array.host(fold.class_sums(*there, on_card(weight.astype(np.float32))))
+    np.testing.assert_allclose(sums[:, :-1], truth[:-1], atol=2e-4)
     heavy = np.bincount(codes[:, 0] + 1, weight)[1:]
-    np.testing.assert_allclose(_array.host(weights), heavy, rtol=1e-5)
+    np.testing.assert_allclose(sums[:, -1], heavy, rtol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_columns(rng, weighted):
+    X = rng.normal(size=(5001, 300)).astype(np.float32) + 50
+    weight = rng.random(5001).astype(np.float32) if weighted else np.ones(5001, np.float32)
+    about = X.astype(float) - 50
+    truth = [(weight[:, None] * about).sum(0), (weight[:, None] * about**2).sum(0)]
+    origin = on_card(np.full(300, 50, np.float32))
+    sums, low, high = fold.column_sums(on_card(X), on_card(weight) if weighted else None, origin)
+    np.testing.assert_allclose(_array.host(sums), truth, rtol=1e-5, atol=2e-3)
+    np.testing.assert_array_equal(_array.host(low), X.min(0))
+    np.testing.assert_array_equal(_array.host(high), X.max(0))
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [3, 5, 15], [0, 2, 16], [-1, 0, 1], [0, 1, 1000]])
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+def test_labels_are_numbered_on_the_card(data, labels, dtype):
+    X, y = data[0].astype(np.float32), np.array(labels, dtype)[data[1] % 3]
+    truth = SupervisedPCA(2).fit(X, y)
+    found = SupervisedPCA(2).fit(on_card(X), on_card(y))
+    assert list(found.classes_) == list(truth.classes_) == sorted(labels)
+    assert distance(truth.transform(X), _array.host(found.transform(on_card(X)))) < 1e-5
 
 
 @pytest.mark.parametrize("pinned", [False, True])

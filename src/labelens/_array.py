@@ -30,8 +30,8 @@ HOST_MEMORY = (1, 3, 11)
 NO_ARRAYS = ("numpy", "builtins", "scipy", "pandas", "polars", "pyarrow", "dask")
 # How CuPy numbers the ways in which it multiplies.
 CUPY_FLOAT32, CUPY_TF32 = 1, 7
-# Bytes of a pinned buffer, and how many there are: to pin memory takes long.
-PINNED_BYTES, PINNED_BUFFERS = 64 << 20, 4
+# Bytes of a pinned buffer, and how many there are: they stay in a cache while they are copied.
+PINNED_BYTES, PINNED_BUFFERS = 16 << 20, 4
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def on_device(array: Any) -> bool:
 
 
 def _in_host_memory(array: Any) -> bool:
-    return array.__dlpack_device__()[0] in HOST_MEMORY
+    kind = getattr(array.device, "type", None)  # torch's, which takes longer to ask
+    return array.__dlpack_device__()[0] in HOST_MEMORY if kind is None else kind == "cpu"
 
 
 def host(array: Any) -> Any:
@@ -276,12 +277,10 @@ def moved_to(place: Place | None, array: Any) -> Any:
     return place.put(host(array))
 
 
-def fused(rows: Any) -> Any:
-    """Kernels for such rows that read them once; None where there are none."""
-    place = place_of(rows)
+def kernels(array: Any) -> Any:
+    """Our own for a card that has this array; None where there are none."""
+    place = place_of(array)
     if place is None or "torch" not in place.library or place.device.type != "cuda":
-        return None
-    if rows.dtype != place.xp.float32 or rows.ndim != 2 or rows.stride(1) != 1:
         return None
     try:
         from . import _triton

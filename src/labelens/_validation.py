@@ -6,6 +6,7 @@ Everything that is refused is refused in a sentence that names the row, the colu
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,7 +43,15 @@ __all__ = [
 
 def check_seed(random_state: Any) -> int:
     """Any scikit-learn `random_state` as one integer, from which every draw is made."""
+    if isinstance(random_state, int):
+        return _seed_of(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+@lru_cache(64)
+def _seed_of(number: int) -> int:
+    """Of the same number the same; to start such a generator takes as long as a small fit."""
+    return int(check_random_state(number).randint(np.iinfo(np.int32).max))
 
 
 def check_number(

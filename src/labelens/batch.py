@@ -52,14 +52,15 @@ def read_batch(
     n = rows.shape[0]
     weight = check_weight(sample_weight, rows)
     labels: Any = None
-    labelled = np.zeros(n, dtype=bool)
-    if y is not None:
-        if _numbers_classes(estimator) and _array.on_device(rows):
-            labels, labelled = NumberedLabels.of(y, rows), np.ones(n, dtype=bool)
-        if labels is None:
-            labels, labelled = read_labels(y, n, estimator.missing_label)
+    if y is not None and _numbers_classes(estimator) and _array.on_device(rows):
+        labels = NumberedLabels.of(y, rows)
+    there = isinstance(labels, NumberedLabels)
+    if y is None or there:
+        labelled = np.broadcast_to(np.bool_(there), n)  # which takes no memory
+    else:
+        labels, labelled = read_labels(y, n, estimator.missing_label)
     # Of labels that were numbered on a device none can be wrong, so no message will name a row.
-    numbers = np.arange(0 if isinstance(labels, NumberedLabels) and weight is None else n)
+    numbers = np.arange(0 if there and weight is None else n)
     if estimator.class_weight is not None:
         _parameters.check_has_classes(estimator, labels)
         weight = np.ones(n) if weight is None else weight.copy()
@@ -68,14 +69,15 @@ def read_batch(
         )
         if not weight.any():
             raise ValueError(f"class_weight={estimator.class_weight!r} leaves no row any weight.")
-    everywhere = y is None or labelled.all()  # every row goes into the sums
+    all_labelled = there or bool(labelled.all())
+    everywhere = y is None or all_labelled  # every row goes into the sums
     if not estimator._kernelised and not (everywhere and (weight is None or weight.all())):
         refuse_non_finite(rows, getattr(estimator, "feature_names_in_", None))
     if weight is not None and not weight.all():
         kept = weight > 0
         rows, weight, labelled = _array.rows_at(rows, kept), weight[kept], labelled[kept]
         numbers, labels = numbers[kept], None if labels is None else labels[kept]
-    if labels is not None and not labelled.all():
+    if labels is not None and not all_labelled:
         labels, numbers = labels[labelled], numbers[labelled]
     return Batch(rows, weight, labelled, labels, numbers, column_orders(y))
 

@@ -13,27 +13,67 @@ from scipy import sparse
 
 from . import _array
 from .batch import Batch
-from .labels import Right
-from .maps import Identity, cosine_and_sine, unscaled
-from .moments import Array, Fold, Moments, blocks, centre_of, far_from_zero, few_classes
+from .labels import NumberedLabels, Right
+from .maps import Identity, unscaled
+from .moments import (
+    Array,
+    ClassSums,
+    Fold,
+    Moments,
+    blocks,
+    centre_of,
+    centred_class_sums,
+    far_from_zero,
+    few_classes,
+    kernels_for,
+)
 from .recipe import Recipe
 
+# Labels below this one are taken for numbers of classes: as many as cost no more than one.
+GUESSED = 16
 
-def summarize(recipe: Recipe, batch: Batch, right: Right | None, before: Moments | None) -> Moments:
+
+def summarize(recipe: Recipe, batch: Batch, before: Moments | None) -> Moments:
     """As `recipe.summarize`."""
-    rows = batch.rows
-    labels, seen = _Labels(recipe, batch, right), 0 if before is None else before.n_samples
+    made = _by_label(recipe, batch)
+    if made is None:
+        seen = 0 if before is None else before.n_samples
+        made = _in_blocks(recipe, batch, recipe.encode(batch), seen)
+    return made if before is None else before.merge(made)
+
+
+def _by_label(recipe: Recipe, batch: Batch) -> Moments | None:
+    """Sums over labels that number their classes as they are, which is known only afterwards.
+
+    None where they do not, or more than sums is wanted. To ask first would take as long as half of
+    the sums.
+    """
+    rows, labels, n = batch.rows, batch.labels, batch.rows.shape[0]
+    alone = isinstance(labels, NumberedLabels) and recipe.class_sums_only and batch.weight is None
+    if not alone or kernels_for(rows) is None or getattr(recipe.psi, "kinds", ()) != ("number",):
+        return None
+    origin, weights, sums = centred_class_sums(rows, labels.given, GUESSED)
+    if weights.sum() != n:
+        return None
+    classes = np.flatnonzero(weights)
+    cross = ClassSums(1, origin, weights[classes], sums[classes])
+    return Moments(n, tuple(classes.tolist()), cross)
+
+
+def _in_blocks(recipe: Recipe, batch: Batch, right: Right | None, seen: int) -> Moments:
+    """In general: so many rows were seen before."""
+    rows, labels = batch.rows, _Labels(recipe, batch, right)
+    total = float(rows.shape[0]) if batch.weight is None else float(batch.weight.sum())
     about_zero = isinstance(recipe.phi, Identity) and recipe.scaling is None
     with _array.products(_array.place_of(rows), recipe.parameters["precision"]):
-        if _nothing_but_classes(recipe, labels):
-            fold = _fused(recipe, rows, labels)
+        if _waves_by_classes(recipe, labels):
+            fold = _waves(recipe, rows, labels)
         else:
             # On trust, so that the device has work to do while it is asked whether that was right.
             fold = _folded(recipe, rows, labels, seen, None)
             if about_zero and bool(far_from_zero(rows)):
                 fold = _folded(recipe, rows, labels, seen, centre_of(rows))
-    total = float(rows.shape[0]) if batch.weight is None else float(batch.weight.sum())
-    made = Moments(
+    return Moments(
         rows.shape[0],
         None if right is None else right.classes,
         labels.cross(fold),
@@ -41,31 +81,25 @@ def summarize(recipe: Recipe, batch: Batch, right: Right | None, before: Moments
         None if recipe.noise is None else fold.cross("noise", total, np.zeros(recipe.noise.k)),
         fold.spread(total) if recipe.spread else None,
     )
-    return made if before is None else before.merge(made)
 
 
-def _nothing_but_classes(recipe: Recipe, labels: _Labels) -> bool:
-    """Whether sums over few classes are all that is wanted, and a kernel makes them."""
+def _waves_by_classes(recipe: Recipe, labels: _Labels) -> bool:
+    """Whether sums over few classes of cosines and sines are all that is wanted."""
     phi: Any = recipe.phi
-    waves = hasattr(phi, "angles") and phi.n_features % 2 == 0
-    if recipe.scatter or recipe.spread or recipe.noise is not None:
-        return False
-    return (waves or recipe.class_sums_only) and labels.few()
+    more = recipe.scatter or recipe.spread or recipe.noise is not None
+    return hasattr(phi, "angles") and phi.n_features % 2 == 0 and not more and labels.few()
 
 
-def _fused(recipe: Recipe, rows: Any, labels: _Labels) -> Fold:
-    """The same sums by a kernel that reads features once, with no one-hot labels beside them."""
+def _waves(recipe: Recipe, rows: Any, labels: _Labels) -> Fold:
+    """The same sums by a kernel that reads angles once, and writes nothing else down."""
     phi: Any = recipe.phi
-    if recipe.class_sums_only:
-        fold = Fold(centre_of(rows))
-        weight, codes, n_classes, _ = labels.of(slice(0, rows.shape[0]))
-        fold.add_classes([rows], weight, codes, n_classes)
-        return fold
     fold = Fold(None, factor=float(np.sqrt(2 / phi.n_features)))
-    for here in blocks(rows, phi.n_features):
+    copied = 0 if recipe.scaling is None else rows.shape[1]
+    # Two blocks of angles: those of one go when those of the next are there.
+    for here in blocks(rows, phi.n_features + copied):
         angles = phi.angles(recipe.scaled(rows[here, :]))
         weight, codes, n_classes, _ = labels.of(here)
-        fold.add_classes(cosine_and_sine(angles), weight, codes, n_classes)
+        fold.add_waves(angles, weight, codes, n_classes)
     return fold
 
 
@@ -103,7 +137,8 @@ class _Labels:
     def __init__(self, recipe: Recipe, batch: Batch, right: Right | None) -> None:
         self._batch, self._right, self._rows = batch, right, batch.rows
         self._columns = recipe.label_columns
-        self._whole = right is None or bool(batch.labelled.all())
+        numbered = isinstance(batch.labels, NumberedLabels)
+        self._whole = right is None or numbered or bool(batch.labelled.all())
         self._place = None if self._whole else np.cumsum(batch.labelled) - 1
         self._codes: Any = None
         self._origin = np.zeros(0)

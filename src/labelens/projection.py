@@ -171,11 +171,11 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 if batch.labels is None
                 else "This batch has a y and earlier ones had none; start anew with fit."
             )
-        right = self._recipe.encode(batch)
         if self._recipe.phi is not None:
-            there = _array.on_device(batch.rows)
-            how = device.summarize if there else summarize
-            self.moments_ = how(self._recipe, batch, right, before)
+            if _array.on_device(batch.rows):
+                self.moments_ = device.summarize(self._recipe, batch, before)
+            else:
+                self.moments_ = summarize(self._recipe, batch, self._recipe.encode(batch), before)
             if not self.moments_.finite():
                 refuse_non_finite(batch.rows, getattr(self, "feature_names_in_", None))
                 raise ValueError(
@@ -183,7 +183,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     "Scale them down first."
                 )
         else:
-            kept = self._rows_to_keep(batch, right, before)
+            kept = self._rows_to_keep(batch, self._recipe.encode(batch), before)
             self.moments_ = kept if before is None else before.merge(kept)
         self._solved = None
 

@@ -221,8 +221,11 @@ def summarize(
     place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
     seen = 0 if before is None else before.n_samples
     scratch = Scratch()  # moments keep nothing of the features
+    ready: dict[int, Moments] = {}
 
     def reduce_block(start: int) -> Moments:
+        if start in ready:
+            return ready.pop(start)
         with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
             return moments_of(slice(start, min(start + recipe.block, n)))
 
@@ -234,7 +237,7 @@ def summarize(
         if right is not None and place[here.stop] > place[here.start]:
             mine = right.rows(slice(place[here.start], place[here.stop]))
             which = slice(None) if labelled[here].all() else labelled[here]
-            cross = _cross(features[which], mine, None if w is None else w[which])
+            cross = _cross(features[which], mine, None if w is None else w[which], origin)
         if recipe.noise is not None:
             noise = recipe.noise.vectors(seen + here.start, seen + here.stop, w)
             sketch = CrossMoment.of(features, noise, w)
@@ -247,6 +250,12 @@ def summarize(
             Spread.of(features, w) if recipe.spread else None,
         )
 
+    # All sums over classes are about the same point, that of the first block which has labels.
+    origin = None if before is None else getattr(before.cross, "origin", None)
+    if origin is None and right is not None and right.codes is not None:
+        first = int(np.argmax(labelled)) // recipe.block * recipe.block
+        ready[first] = reduce_block(first)
+        origin = getattr(ready[first].cross, "origin", None)
     total, ours = before, False
     for part in in_order(reduce_block, range(0, n, recipe.block)):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -272,7 +281,9 @@ def _add_class_sums(before: Moments | None, batch: Batch, right: Right) -> Momen
         return Moments(seen + rows.shape[0], classes, sums)
 
 
-def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | ClassSums:
+def _cross(
+    features: Any, right: Right, weight: Array | None, origin: Array | None
+) -> CrossMoment | ClassSums:
     if right.codes is not None:
         assert right.classes is not None
         return ClassSums.of(
@@ -280,6 +291,7 @@ def _cross(features: Any, right: Right, weight: Array | None) -> CrossMoment | C
             right.codes,
             len(right.classes),
             weight,
+            origin=origin,
         )
     return CrossMoment.of(features, right.features, weight)
 

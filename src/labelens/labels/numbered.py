@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ COUNTED = 64
 class NumberedLabels:
     """A column of integer labels on a device; to a label map it looks like an array of them.
 
-    To bring a million labels over and number them takes longer than to fit them.
+    To bring a million labels over and number them takes longer than to fit them. They are numbered
+    on the device, and only if somebody asks.
     """
 
-    distinct: NDArray[Any]  # (c,), in order
-    codes: Any  # (n,) on the device: which of them
+    given: Any  # (n,) on the device
 
     @classmethod
     def of(cls, y: Any, rows: Any) -> NumberedLabels | None:
@@ -37,21 +38,33 @@ class NumberedLabels:
             if y.dtype == np.uint64:
                 return None
             y = place.put(y, np.int64)
-        xp = _array.namespace(y)
-        if not xp.isdtype(y.dtype, "integral") or _array.place_of(y) != place:
+        if not _array.namespace(y).isdtype(y.dtype, "integral") or _array.place_of(y) != place:
             return None
+        return cls(y)
+
+    @cached_property
+    def _numbered(self) -> tuple[NDArray[Any], Any]:
+        xp, y = _array.namespace(self.given), self.given
         low, high = _array.host(xp.stack([xp.min(y), xp.max(y)])).tolist()
         if high - low < COUNTED:
-            codes, number = y - low, xp.arange(high - low + 1, dtype=y.dtype, device=place.device)
-            present = _array.host(xp.any(codes[:, None] == number, axis=0))
-            if present.all():  # no need to sort
-                return cls(np.arange(low, high + 1), xp.astype(codes, xp.int32))
+            codes = y - low
+            number = xp.arange(high - low + 1, dtype=y.dtype, device=_array.device(y))
+            if _array.host(xp.any(codes[:, None] == number, axis=0)).all():  # no need to sort
+                return np.arange(low, high + 1), xp.astype(codes, xp.int32)
         distinct, codes = xp.unique_inverse(y)
-        return cls(_array.host(distinct), xp.astype(codes, xp.int32))
+        return _array.host(distinct), xp.astype(codes, xp.int32)
 
     @property
-    def dtype(self) -> Any:
-        return self.distinct.dtype
+    def distinct(self) -> NDArray[Any]:
+        """(c,), in order."""
+        return self._numbered[0]
+
+    @property
+    def codes(self) -> Any:
+        """(n,) on the device: which of them."""
+        return self._numbered[1]
+
+    dtype = np.dtype(np.int64)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,7 +73,7 @@ class NumberedLabels:
     ndim = 1
 
     def __len__(self) -> int:
-        return int(self.codes.shape[0])
+        return int(self.given.shape[0])
 
     def __getitem__(self, which: Any) -> NDArray[Any]:
         """Some of them, on the host."""

@@ -92,7 +92,7 @@ def kinds_of(y: Any) -> tuple[str, ...]:
             "indicator, for which there is label_kernel='linear'."
         )
     if isinstance(y, NumberedLabels):
-        return (label_kind(y.distinct[0]),)
+        return (label_kind(0),)
     return tuple(label_kind(label) for label in (y[0] if y.ndim == 2 else y[:1]))
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..kernels import Kernel
-from .base import FeatureMap, cosine_and_sine, unscaled
+from .base import FeatureMap, unscaled
 from .fastfood import fastfood
 from .fourier import Fourier
 from .identity import Identity
@@ -33,7 +33,6 @@ __all__ = [
     "APPROXIMATIONS",
     "FeatureMap",
     "Identity",
-    "cosine_and_sine",
     "make_feature_map",
     "unscaled",
 ]

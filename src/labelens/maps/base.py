@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,13 +45,6 @@ def unscaled(phi: Any, rows: Any) -> tuple[Any, float]:
         features = waves(phi.angles(rows), phi.n_features, phi.phase, scaled=False)
         return features, float(np.sqrt(2 / phi.n_features))
     return phi(rows), 1.0
-
-
-def cosine_and_sine(angles: Any) -> Iterator[Any]:
-    """The features of an even number, unscaled, one half after the other; the angles are lost."""
-    yield _array.namespace(angles).cos(angles)
-    _array.fill(angles, "sin", angles)
-    yield angles
 
 
 def waves(

@@ -12,7 +12,16 @@ allocates nothing.
 from .class_sums import ClassSums
 from .common import BLOCK_ROWS, Array
 from .cross import CrossMoment
-from .fold import Fold, blocks, centre_of, far_from_zero, few_classes, spread_on_device
+from .fold import (
+    Fold,
+    blocks,
+    centre_of,
+    centred_class_sums,
+    far_from_zero,
+    few_classes,
+    kernels_for,
+    spread_on_device,
+)
 from .scatter import Scatter
 from .sealed import Sealed, refuse_sealed
 from .spread import Spread
@@ -30,8 +39,10 @@ __all__ = [
     "Spread",
     "blocks",
     "centre_of",
+    "centred_class_sums",
     "far_from_zero",
     "few_classes",
+    "kernels_for",
     "refuse_sealed",
     "spread_on_device",
     "union_of_classes",

@@ -50,9 +50,11 @@ class ClassSums:
         n_classes: int,
         weight: Array | None = None,
         which: NDArray[np.intp] | None = None,
+        origin: Array | None = None,
     ) -> ClassSums:
         """(n, p) rows and the (n, m) class numbers of their m label columns; see `add`."""
-        origin = np.zeros(left.shape[1]) if sparse.issparse(left) else _near(left)
+        if origin is None:
+            origin = np.zeros(left.shape[1]) if sparse.issparse(left) else _near(left)
         nothing = np.zeros((n_classes, len(origin)))
         empty = cls(codes.shape[1], origin, np.zeros(n_classes), nothing)
         return empty.add(left, codes, weight, which, reuse=True)

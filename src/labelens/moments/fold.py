@@ -7,7 +7,7 @@ asked for in the end is about the mean, e_i - delta with delta = sum_i w_i e_i /
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,28 +51,33 @@ def centre_of(rows: Any) -> Any:
     return _array.namespace(rows).mean(rows[:: max(1, rows.shape[0] // LOOKED_AT), :], axis=0)
 
 
+def kernels_for(rows: Any) -> Any:
+    """Kernels that add up such rows as fast as they are read; None where there are none."""
+    kernels = _array.kernels(rows)
+    return kernels if kernels is not None and kernels.takes(rows) else None
+
+
 def few_classes(rows: Any, codes: Any, n_classes: int) -> Any:
-    """Kernels that add up rows by classes as fast as they are read; None where there are none."""
-    kernels = None if codes is None or codes.shape[1] > 1 else _array.fused(rows)
+    """The same, of rows by classes."""
+    kernels = None if codes is None or codes.shape[1] > 1 else kernels_for(rows)
     return kernels if kernels is not None and n_classes <= kernels.MOST_CLASSES else None
 
 
-def class_sums(
-    rows: Any, codes: Any, n_classes: int, weight: Any, origin: Any = None
-) -> tuple[Any, Any]:
-    """(n, p) rows and (n, m) class numbers -> (c, p) sums and (c,) weights, float64, on the device.
+def class_sums(rows: Any, codes: Any, n_classes: int, weight: Any) -> Any:
+    """(n, p) rows and (n, m) class numbers -> (c, p + 1) sums, float64, on the device.
 
-    A product with one-hot labels: rows are read in order. A number below zero is no class.
+    The last column has the weights of the classes. It is a product with one-hot labels: rows are
+    read in order. A number below zero is no class.
     """
     if (kernels := few_classes(rows, codes, n_classes)) is not None:
-        return kernels.class_sums(rows, codes[:, 0], n_classes, weight, origin)
-    rows = rows if origin is None else rows - origin
+        return kernels.class_sums(rows, codes[:, 0], n_classes, weight)
     xp = _array.namespace(rows)
     n, p = rows.shape
     number = xp.arange(n_classes, dtype=codes.dtype, device=_array.device(rows))
     size = min(n, PRODUCT_ROWS)
     step = max(1, ONE_HOTS // (n_classes * size)) * size
-    sums = weights = 0.0
+    sums: Any = 0.0
+    weights: Any = 0.0
     starts = [*range(0, n - n % size, step), *([n - n % size] if n % size else [])]
     for start, stop in zip(starts, [*starts[1:], n], strict=True):
         some = xp.reshape(rows[start:stop, :], (-1, min(size, stop - start), p))
@@ -86,7 +91,32 @@ def class_sums(
         products = xp.matmul(xp.matrix_transpose(some), one_hot)  # (blocks, p, c)
         sums = sums + xp.sum(products, axis=0, dtype=xp.float64)
         weights = weights + xp.sum(xp.sum(one_hot, axis=1), axis=0, dtype=xp.float64)
-    return xp.matrix_transpose(sums), weights
+    return xp.concat([xp.matrix_transpose(sums), weights[:, None]], axis=1)
+
+
+def centred_class_sums(rows: Any, codes: Any, n_classes: int) -> tuple[Array, Array, Array]:
+    """The same of few classes by our kernels, about some origin; (n,) numbers that are none count
+    for nothing.
+
+    On the host: the (p,) origin, the (c,) weights and the (c, p) sums.
+    """
+    there = _array.kernels(rows).class_sums(rows, codes, n_classes, centred=True)
+    found = _array.host(there)
+    return found[-1, :-1], found[:-1, -1], found[:-1, :-1]
+
+
+def column_sums(rows: Any, weight: Any, origin: Any = None) -> tuple[Any, Any, Any]:
+    """(n, p) rows -> (2, p) sums about the origin and of squares, float64; minima and maxima."""
+    if (kernels := kernels_for(rows)) is not None:
+        return kernels.column_sums(rows, weight, origin)
+    xp = _array.namespace(rows)
+    about = rows if origin is None else rows - origin
+    if weight is None:
+        squares = xp.linalg.vector_norm(about, axis=0) ** 2
+    else:
+        squares = weight @ (about * about)
+    sums = xp.stack([_weighted_sum(about, weight), xp.astype(squares, xp.float64)])
+    return sums, xp.min(rows, axis=0), xp.max(rows, axis=0)
 
 
 class Fold:
@@ -120,34 +150,31 @@ class Fold:
         self._width = rows.shape[1]
         about = rows if self._origin is None else rows - self._origin
         if codes is not None:
-            sums, weights = class_sums(about, codes, n_classes, label_weight)
-            self._plus(classes=sums, class_weight=weights)
+            self._plus(classes=class_sums(about, codes, n_classes, label_weight))
         if right is not None:
             self._cross("right", about, right, label_weight)
         if noise is not None:
             self._cross("noise", about, noise, weight)
-        if self._spread or self._scatter:
-            self._plus(left=_weighted_sum(about, weight))
         if self._spread:
-            if weight is None:
-                squares = xp.linalg.vector_norm(about, axis=0) ** 2
-            else:
-                squares = _weighted_sum(about * about, weight)
-            self._plus(squares=xp.astype(squares, xp.float64))
-            self._bound(xp.minimum, minimum=xp.min(rows, axis=0))
-            self._bound(xp.maximum, maximum=xp.max(rows, axis=0))
+            self.add_columns(rows, weight)
+        elif self._scatter:
+            self._plus(left=_weighted_sum(about, weight))
         if self._scatter:
             self._add_scatter(about if single else xp.astype(about, xp.float64), weight)
 
-    def add_classes(self, parts: Iterable[Any], weight: Any, codes: Any, n_classes: int) -> None:
-        """The sums over classes alone, of features in some parts."""
-        sums = []
-        for part in parts:
-            some, weights = class_sums(part, codes, n_classes, weight, self._origin)
-            sums.append(some)
-        whole = sums[0] if len(sums) == 1 else _array.namespace(codes).concat(sums, axis=1)
-        self._width = whole.shape[1]
-        self._plus(classes=whole, class_weight=weights)
+    def add_waves(self, angles: Any, weight: Any, codes: Any, n_classes: int) -> None:
+        """The sums over few classes of cosines and sines, which are never written down."""
+        self._width = 2 * angles.shape[1]
+        kernels = few_classes(angles, codes, n_classes)
+        self._plus(classes=kernels.class_sums(angles, codes[:, 0], n_classes, weight, waves=True))
+
+    def add_columns(self, rows: Any, weight: Any) -> None:
+        """The spread alone."""
+        self._width = rows.shape[1]
+        sums, low, high = column_sums(rows, weight, self._origin)
+        self._plus(left=sums[0, :], squares=sums[1, :])
+        self._bound(_array.namespace(rows).minimum, minimum=low)
+        self._bound(_array.namespace(rows).maximum, maximum=high)
 
     def _add_scatter(self, about: Any, weight: Any) -> None:
         xp = _array.namespace(about)
@@ -201,8 +228,8 @@ class Fold:
         return _array.host(self._origin).astype(np.float64) * self._factor
 
     def classes(self, columns: int) -> ClassSums:
-        weights = self._home("class_weight", 0)
-        return ClassSums(columns, self.origin, weights, self._home("classes"))
+        found = self._home("classes", 0)
+        return ClassSums(columns, self.origin, found[:, -1], found[:, :-1] * self._factor)
 
     def cross(self, name: str, total: float, origin: Array) -> CrossMoment:
         """`origin` is what was taken from the right-hand side beforehand, (q,)."""
@@ -245,8 +272,11 @@ def _weighted_sum(rows: Any, weight: Any) -> Any:
 
 def spread_on_device(rows: Any, weight: Array | None) -> Spread:
     """(n, p) -> the spread of all columns."""
-    origin = centre_of(rows) if bool(far_from_zero(rows)) else None
+    free = weight is None and kernels_for(rows) is not None  # to be about an origin, of memory
+    origin = centre_of(rows) if free or bool(far_from_zero(rows)) else None
     fold = Fold(origin, spread=True)
-    for here in blocks(rows, 0 if origin is None and weight is None else 2 * rows.shape[1]):
-        fold.add(rows[here, :], None if weight is None else _array.like(weight[here], rows))
+    for here in blocks(
+        rows, 0 if free or (origin is None and weight is None) else 2 * rows.shape[1]
+    ):
+        fold.add_columns(rows[here, :], None if weight is None else _array.like(weight[here], rows))
     return fold.spread(float(rows.shape[0]) if weight is None else float(weight.sum()))
