@@ -1,4 +1,4 @@
-"""Deficient ranks, odd weights, extreme sizes: corners of the mathematics."""
+"""More components than there are, deficient ranks, odd weights, extreme sizes: corners of the mathematics."""
 
 import warnings
 
@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import oracles
+from conftest import read_only
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -21,6 +22,33 @@ from labelens import (
     hsic_test,
 )
 from labelens.moments import Scatter, Spread
+
+
+@pytest.mark.parametrize("shrinkage", [1.0, 0.1])
+def test_too_many_components_warn_and_stay_finite(blobs, shrinkage):
+    X, y = blobs
+    for kind in (SupervisedPCA, SupervisedRandomProjection):
+        with pytest.warns(UserWarning, match=r"Only 3 of the 6 .* 4 classes .* target_weight"):
+            Z = kind(6, shrinkage=shrinkage, random_state=0).fit(X, y).transform(X)
+        assert np.isfinite(Z).all()
+        more = kind(6, target_weight=0.8, shrinkage=shrinkage, random_state=0).fit(X, y)
+        assert np.linalg.matrix_rank(more.transform(X)) == 6
+
+
+def test_more_components_than_columns(blobs):
+    X, y = blobs
+    with pytest.warns(UserWarning, match="Only 1 of the 3"):
+        model = SupervisedPCA(3).fit(X[:, :1], y)
+    assert model.transform(X[:, :1]).shape == (240, 3)
+    np.testing.assert_array_equal(model.components_[1:], 0)
+
+
+def test_constant_rows_give_zeros(blobs):
+    X = read_only(np.full((20, 3), 7.25))
+    for kind in (SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA):
+        with pytest.warns(UserWarning, match="Only 0 of the 1"):
+            model = kind(1, random_state=0).fit(X, np.arange(20) % 2)
+        np.testing.assert_allclose(model.transform(X), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("total", [1e-12, 1.0, 1.5])

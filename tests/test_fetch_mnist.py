@@ -111,8 +111,6 @@ def test_gzipped_and_plain_files_side_by_side(tiny, contents, tmp_path):
 
 
 IMAGES, LABELS = "train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
-
-
 DAMAGE = {
     "another magic number": (
         IMAGES,
