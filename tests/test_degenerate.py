@@ -1,4 +1,4 @@
-"""More components than there are, deficient ranks, odd weights, extreme sizes: corners of the mathematics."""
+"""Too many components, deficient ranks, odd weights, extreme sizes: corners of the mathematics."""
 
 import warnings
 
@@ -20,6 +20,7 @@ from labelens import (
     SupervisedRandomProjection,
     hsic,
     hsic_test,
+    subspace_distance,
 )
 from labelens.moments import Scatter, Spread
 
@@ -242,6 +243,20 @@ def test_exact_kernel_takes_weights_in_batches(data, rng):
     for part in (slice(0, 40), slice(40, 90)):
         parts.partial_fit(X[part], y[part], sample_weight=weight[part])
     np.testing.assert_allclose(parts.transform(X), whole, atol=1e-10)
+
+
+@pytest.mark.parametrize("marker", [-1, np.nan, 9.5])
+def test_missing_labels_count_for_variance_only(blobs, marker):
+    X, y = blobs
+    hidden = np.where(np.arange(240) % 3, y, marker)
+    labelled = np.arange(240) % 3 != 0
+    model = SupervisedPCA(2, missing_label=marker, label_kernel="delta").fit(X, hidden)
+    only = SupervisedPCA(2).fit(X[labelled], y[labelled])
+    np.testing.assert_allclose(model.components_, only.components_, atol=1e-12)
+    mixed = SupervisedPCA(2, missing_label=marker, label_kernel="delta", target_weight=0.5)
+    Q, C = oracles.spca_q(X[labelled], oracles.delta_kernel(y[labelled])), oracles.covariance(X)
+    truth, _ = oracles.top_eigenvectors(Q / np.trace(Q) + C / np.trace(C), 2)
+    assert subspace_distance(mixed.fit(X, hidden).components_, truth) < 1e-10
 
 
 def test_unlabelled_rows_count_for_the_mean_where_variance_counts(data):

@@ -357,21 +357,7 @@ def test_inverse_transform_is_least_squares(blobs):
     np.testing.assert_allclose(ours.inverse_transform(Z), pca.inverse_transform(Z), atol=1e-9)
 
 
-# Unlabelled rows and weights --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("marker", [-1, np.nan, 9.5])
-def test_missing_labels_count_for_variance_only(blobs, marker):
-    X, y = blobs
-    hidden = np.where(np.arange(240) % 3, y, marker)
-    labelled = np.arange(240) % 3 != 0
-    model = SupervisedPCA(2, missing_label=marker, label_kernel="delta").fit(X, hidden)
-    only = SupervisedPCA(2).fit(X[labelled], y[labelled])
-    np.testing.assert_allclose(model.components_, only.components_, atol=1e-12)
-    mixed = SupervisedPCA(2, missing_label=marker, label_kernel="delta", target_weight=0.5)
-    Q, C = spca_q(X[labelled], delta_kernel(y[labelled])), covariance(X)
-    truth, _ = top_eigenvectors(Q / np.trace(Q) + C / np.trace(C), 2)
-    assert subspace_distance(mixed.fit(X, hidden).components_, truth) < 1e-10
+# Weights and seeds --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
