@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import shutil
 import time
 
 import matplotlib.image
@@ -14,36 +13,13 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import report_contents as make
+from browser import Browser, Keys, start_chromium, webdriver
 from labelens.cli.app import app
 from labelens.report import Contents, write_report
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-Keys = webdriver.Keys
 
-CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and CHROMEDRIVER), reason="needs chromium and chromedriver on the path"
-)
-
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-quic",
-    "--use-angle=swiftshader",  # WebGL without a graphics card
-    "--enable-unsafe-swiftshader",
-    "--window-size=1280,1000",
-]
-
-
-class Browser:
-    """One driver, and what the tests ask of a page."""
-
-    def __init__(self, driver):
-        self.driver = driver
+class Report(Browser):
+    """The report, and what a reader does to it."""
 
     def open(self, path):
         self.logs("browser")
@@ -51,29 +27,8 @@ class Browser:
         self.driver.get(path.as_uri())
         self.wait("document.documentElement.dataset.ready === 'yes'")
 
-    def run(self, code, *arguments):
-        return self.driver.execute_script(code, *arguments)
-
-    def wait(self, condition, seconds=20):
-        end = time.monotonic() + seconds
-        while not self.run(f"return Boolean({condition})"):
-            assert time.monotonic() < end, f"never true: {condition}"
-            time.sleep(0.02)
-
     def said(self, words):
         self.wait(f"document.getElementById('said').textContent.includes({json.dumps(words)})")
-
-    def press(self, selector):
-        """With the keyboard: focus and space."""
-        self.run("document.querySelector(arguments[0]).focus()", selector)
-        webdriver.ActionChains(self.driver).send_keys(" ").perform()
-
-    def emulate(self, scheme="light"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-    def logs(self, kind):
-        return self.driver.get_log(kind)
 
     def hover(self, i):
         """Put the pointer on the i-th point of the last trace with points, as often as it takes.
@@ -133,34 +88,11 @@ class Browser:
         wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
         return int((np.abs(seen - wanted).max(axis=2) <= near).sum())
 
-    def settle(self):
-        """Wait until what was asked for has been drawn: two frames, and one more for WebGL."""
-        self.driver.execute_async_script(
-            """
-            const done = arguments[0];
-            const after = (left) => (left ? requestAnimationFrame(() => after(left - 1)) : done());
-            after(3);
-            """
-        )
-
-    def colour(self, name):
-        code = "return getComputedStyle(document.documentElement).getPropertyValue(arguments[0])"
-        return self.run(code, f"--{name}").strip()
-
-    def text(self, name):
-        return self.run("return document.getElementById(arguments[0]).textContent", name)
-
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
-    driver.set_page_load_timeout(60)
-    yield Browser(driver)
+    driver = start_chromium(tmp_path_factory.mktemp("profile"))
+    yield Report(driver)
     driver.quit()
 
 

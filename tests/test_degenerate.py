@@ -1,4 +1,4 @@
-"""Deficient ranks, odd weights, extreme sizes: corners of the mathematics."""
+"""Too many components, deficient ranks, odd weights, extreme sizes: corners of the mathematics."""
 
 import warnings
 
@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import oracles
+from conftest import read_only
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -19,8 +20,36 @@ from labelens import (
     SupervisedRandomProjection,
     hsic,
     hsic_test,
+    subspace_distance,
 )
 from labelens.moments import Scatter, Spread
+
+
+@pytest.mark.parametrize("shrinkage", [1.0, 0.1])
+def test_too_many_components_warn_and_stay_finite(blobs, shrinkage):
+    X, y = blobs
+    for kind in (SupervisedPCA, SupervisedRandomProjection):
+        with pytest.warns(UserWarning, match=r"Only 3 of the 6 .* 4 classes .* target_weight"):
+            Z = kind(6, shrinkage=shrinkage, random_state=0).fit(X, y).transform(X)
+        assert np.isfinite(Z).all()
+        more = kind(6, target_weight=0.8, shrinkage=shrinkage, random_state=0).fit(X, y)
+        assert np.linalg.matrix_rank(more.transform(X)) == 6
+
+
+def test_more_components_than_columns(blobs):
+    X, y = blobs
+    with pytest.warns(UserWarning, match="Only 1 of the 3"):
+        model = SupervisedPCA(3).fit(X[:, :1], y)
+    assert model.transform(X[:, :1]).shape == (240, 3)
+    np.testing.assert_array_equal(model.components_[1:], 0)
+
+
+def test_constant_rows_give_zeros(blobs):
+    X = read_only(np.full((20, 3), 7.25))
+    for kind in (SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA):
+        with pytest.warns(UserWarning, match="Only 0 of the 1"):
+            model = kind(1, random_state=0).fit(X, np.arange(20) % 2)
+        np.testing.assert_allclose(model.transform(X), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("total", [1e-12, 1.0, 1.5])
@@ -214,6 +243,20 @@ def test_exact_kernel_takes_weights_in_batches(data, rng):
     for part in (slice(0, 40), slice(40, 90)):
         parts.partial_fit(X[part], y[part], sample_weight=weight[part])
     np.testing.assert_allclose(parts.transform(X), whole, atol=1e-10)
+
+
+@pytest.mark.parametrize("marker", [-1, np.nan, 9.5])
+def test_missing_labels_count_for_variance_only(blobs, marker):
+    X, y = blobs
+    hidden = np.where(np.arange(240) % 3, y, marker)
+    labelled = np.arange(240) % 3 != 0
+    model = SupervisedPCA(2, missing_label=marker, label_kernel="delta").fit(X, hidden)
+    only = SupervisedPCA(2).fit(X[labelled], y[labelled])
+    np.testing.assert_allclose(model.components_, only.components_, atol=1e-12)
+    mixed = SupervisedPCA(2, missing_label=marker, label_kernel="delta", target_weight=0.5)
+    Q, C = oracles.spca_q(X[labelled], oracles.delta_kernel(y[labelled])), oracles.covariance(X)
+    truth, _ = oracles.top_eigenvectors(Q / np.trace(Q) + C / np.trace(C), 2)
+    assert subspace_distance(mixed.fit(X, hidden).components_, truth) < 1e-10
 
 
 def test_unlabelled_rows_count_for_the_mean_where_variance_counts(data):

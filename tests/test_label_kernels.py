@@ -1,4 +1,4 @@
-"""Label kernels against the n x n matrices that they mean, written out in loops."""
+"""Label kernels as values, their corners, and what they are good for."""
 
 import copy
 import pickle
@@ -7,233 +7,32 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import jaccard
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, normalize
 
-import labelens
 from conftest import SHARED_DATA
-from labelens import (
-    KernelSupervisedPCA,
-    KernelSupervisedRandomProjection,
-    SupervisedPCA,
-    SupervisedRandomProjection,
-    label_kernels,
-    subspace_distance,
+from label_cases import (
+    LETTERS,
+    PARENTS,
+    PATHS,
+    RATINGS,
+    RIGHT_ORDER,
+    SETS,
+    SIMILAR,
+    SIZES,
+    N,
+    draw,
+    rows_of_all,
 )
+from labelens import SupervisedPCA, SupervisedRandomProjection, label_kernels, subspace_distance
 from labelens.label_kernels import Cyclic, Jaccard, Ordinal, Precomputed, Product, Sum, Tree
-from labelens.labels import alike, columns
-from oracles import delta_kernel, gram, hsic, kspca_embedding, spca_q, top_eigenvectors
-
-N = 120
-SIZES = ["XL", "S", "M", "L"]
-RIGHT_ORDER = ["S", "M", "L", "XL"]
-PATHS = ["animal/dog/poodle", "animal/dog/collie", "animal/cat", "plant/cat", "plant"]
-PARENTS = {"poodle": "dog", "collie": "dog", "dog": "animal", "cat": "animal", "oak": "plant"}
-NODES = ["poodle", "collie", "cat", "oak", "plant"]
-SIMILAR = pd.DataFrame(
-    [[2, 1, 0.5], [1, 2, 0], [0.5, 0, 1]], index=list("abc"), columns=list("abc")
-)
-
-
-def written_out(y, alike):
-    """(n, n), one pair of labels at a time."""
-    return np.array([[float(alike(a, b)) for b in y] for a in y])
-
-
-def common_steps(a, b):
-    a, b = a.split("/"), b.split("/")
-    count = 0
-    while count < min(len(a), len(b)) and a[count] == b[count]:
-        count += 1
-    return count
-
-
-def ancestors(node):
-    while node is not None:
-        yield node
-        node = PARENTS.get(node)
-
-
-def of_sets(a, b):
-    return 1 - jaccard(a, b)  # SciPy's distance of two empty sets is 0
-
-
-def of_hours(a, b):
-    return np.cos(np.pi * (a - b) / 24) ** 4
-
-
-def draw(labels, n=N, seed=1):
-    return np.array(list(labels))[np.random.default_rng(seed).integers(0, len(labels), n)]
-
-
-RATINGS, SETS = draw(range(1, 6)), np.random.default_rng(2).integers(0, 2, (N, 3))
-HOURS = np.random.default_rng(3).uniform(-30, 90, N)
-LETTERS = draw(list("abc"), seed=4)
-# Name -> kernel, labels, L.
-KERNELS = {
-    "ordinal": ("ordinal", RATINGS, written_out(RATINGS, min)),
-    "ordinal strings": (
-        Ordinal(RIGHT_ORDER),
-        draw(SIZES),
-        written_out(draw(SIZES), lambda a, b: min(map(RIGHT_ORDER.index, (a, b)))),
-    ),
-    "tree": ("tree", draw(PATHS), written_out(draw(PATHS), common_steps)),
-    "parents": (
-        Tree(parents=PARENTS),
-        draw(NODES),
-        written_out(draw(NODES), lambda a, b: len({*ancestors(a)} & {*ancestors(b)})),
-    ),
-    "jaccard": ("jaccard", SETS, written_out(SETS, of_sets)),
-    "precomputed": (
-        Precomputed(SIMILAR),
-        LETTERS,
-        written_out(LETTERS, lambda a, b: SIMILAR.loc[a, b]),
-    ),
-    "cyclic": (Cyclic(24), HOURS, written_out(HOURS, of_hours)),
-    "sum": (
-        Sum("delta", Cyclic(24), "ordinal"),
-        pd.DataFrame({"a": LETTERS, "b": HOURS, "c": RATINGS}),
-        delta_kernel(LETTERS) + written_out(HOURS, of_hours) + written_out(RATINGS, min),
-    ),
-    "product": (
-        Product("delta", Cyclic(24), Tree()),
-        pd.DataFrame({"a": LETTERS, "b": HOURS, "c": draw(PATHS)}),
-        delta_kernel(LETTERS)
-        * written_out(HOURS, of_hours)
-        * written_out(draw(PATHS), common_steps),
-    ),
-    "product with numbers": (
-        Product("rbf", "linear"),
-        np.c_[HOURS / 30, RATINGS],
-        rbf_kernel(HOURS[:, None] / 30, gamma=1 / (HOURS / 30).var()) * np.outer(RATINGS, RATINGS),
-    ),
-}
-GRID = pytest.mark.parametrize("name", KERNELS)
-
-
-@pytest.fixture
-def rows(rng):
-    """Rows that depend on all the labels above."""
-    signal = np.c_[RATINGS, np.cos(HOURS * np.pi / 12), SETS, LETTERS == "a", draw(SIZES) == "L"]
-    return rng.normal(size=(N, 8)) + signal @ rng.normal(size=(signal.shape[1], 8))
-
-
-def take(y, which):
-    return y.iloc[which] if isinstance(y, pd.DataFrame) else y[which]
-
-
-@GRID
-def test_spectral_components_are_those_of_the_written_out_kernel(rows, name):
-    kernel, y, L = KERNELS[name]
-    model = SupervisedPCA(2, label_kernel=kernel).fit(rows, y)
-    truth, values = top_eigenvectors(spca_q(rows, L), 8)
-    assert subspace_distance(model.components_, truth[:2]) < 1e-10
-    np.testing.assert_allclose(model.singular_values_ * N, np.sqrt(values[:2]), rtol=1e-9)
-    # HSIC of both, and of all features together.
-    np.testing.assert_allclose(
-        model.dependence_.sum() / model.dependence_ratio_.sum(), hsic(rows @ rows.T, L), rtol=1e-10
-    )
-
-
-@GRID
-@pytest.mark.parametrize("label_map", ["orthogonal", "gaussian"])
-def test_direct_components_are_a_mixture_of_the_written_out_kernel(rows, name, label_map):
-    kernel, y, L = KERNELS[name]
-    found = []
-    for k, seeds in ((2, 5), (400, 1)):
-        for seed in range(seeds):
-            model = SupervisedRandomProjection(
-                k, label_kernel=kernel, label_map=label_map, random_state=seed
-            )
-            if k > 2:
-                with pytest.warns(UserWarning, match="components carry information"):
-                    model.fit(rows, y)
-            else:
-                model.fit(rows, y)
-            found.append(model.components_.T)
-    truth = spca_q(rows, L) / N**2
-    if label_map == "orthogonal":  # more vectors than the kernel has directions: nothing is lost
-        U = found[-1]
-        np.testing.assert_allclose(U @ U.T, truth, atol=1e-11 * np.trace(truth))
-    span, values = top_eigenvectors(truth, 8)
-    span = span[values > 1e-12 * values[0]]
-    for U in found:
-        assert np.abs(U - span.T @ (span @ U)).max() < 1e-9 * np.abs(U).max()
-
-
-@GRID
-def test_exact_kernel(rows, name):
-    kernel, y, L = KERNELS[name]
-    model = KernelSupervisedPCA(2, gamma=0.05, approximation="exact", label_kernel=kernel)
-    found = model.fit(rows, y).transform(rows)
-    truth = kspca_embedding(rbf_kernel(rows, gamma=0.05), L, 2)
-    np.testing.assert_allclose(gram(found), gram(truth), atol=1e-8 * np.abs(gram(truth)).max())
-
-
-@GRID
-@pytest.mark.parametrize(
-    "model",
-    [
-        SupervisedPCA(2, shrinkage=0.1),
-        SupervisedRandomProjection(2, random_state=0),
-        KernelSupervisedRandomProjection(2, gamma=0.1, n_random_features=32, random_state=0),
-        KernelSupervisedPCA(2, gamma=0.1, approximation="exact"),
-    ],
-    ids=repr,
-)
-def test_any_split_and_merge_is_a_fit(rows, name, model):
-    kernel, y, _ = KERNELS[name]
-    model = clone(model).set_params(label_kernel=kernel, label_gamma=0.7)
-    whole = clone(model).fit(rows, y).transform(rows)
-    order = np.random.default_rng(0).permutation(N)
-    fixed = isinstance(kernel, (Sum, Product))  # which need all classes in the first batch
-    parts = clone(model)
-    for some in np.split(order, [70, 71, 100] if fixed else [1, 30, 100]):
-        parts.partial_fit(rows[some], take(y, some))
-    tolerance = dict(rtol=0, atol=1e-8 * np.abs(whole).max())
-    np.testing.assert_allclose(parts.transform(rows), whole, **tolerance)
-    one, two = (clone(model).fit(rows[s], take(y, s)) for s in np.split(order, [60]))
-    np.testing.assert_allclose(one.merge(two).transform(rows), whole, **tolerance)
-
-
-@GRID
-def test_weights_are_repeated_rows(rows, rng, name):
-    kernel, y, _ = KERNELS[name]
-    times = rng.integers(1, 4, N)
-    again = np.repeat(np.arange(N), times)
-    model = SupervisedPCA(2, label_kernel=kernel)
-    found = clone(model).fit(rows, y, sample_weight=times)
-    truth = clone(model).fit(rows[again], take(y, again))
-    np.testing.assert_allclose(found.components_, truth.components_, atol=1e-9)
-    np.testing.assert_allclose(found.transform(rows), truth.transform(rows), atol=1e-8)
-
-
-@GRID
-def test_files_keep_them(rows, name, tmp_path):
-    kernel, y, _ = KERNELS[name]
-    for moments in (False, True):
-        model = SupervisedPCA(2, label_kernel=kernel, label_gamma=2.0)
-        model.partial_fit(rows[:100], take(y, slice(100)))
-        labelens.save(model, tmp_path / "model", moments=moments)
-        loaded = labelens.load(tmp_path / "model")
-        np.testing.assert_array_equal(loaded.transform(rows), model.transform(rows))
-        assert loaded.label_kernel == model.label_kernel
-        assert loaded.label_kernel_ == model.label_kernel_
-        assert repr(loaded) == repr(model)
-        if hasattr(model, "classes_"):
-            assert loaded.classes_.tolist() == model.classes_.tolist()
-    for each in (model, loaded):
-        each.partial_fit(rows[100:], take(y, slice(100, None)))
-    np.testing.assert_array_equal(loaded.transform(rows), model.transform(rows))
-
+from oracles import spca_q, top_eigenvectors
 
 ALL = [
     Tree(),
@@ -251,6 +50,11 @@ ALL = [
     Product("delta", Cyclic(24)),
     Sum("delta", Cyclic(12)),
 ]
+
+
+@pytest.fixture
+def rows(rng):
+    return rows_of_all(rng)
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=repr)
@@ -418,117 +222,6 @@ def test_no_more_components_than_the_kernel_has(rows):
         SupervisedPCA(1, label_kernel=Precomputed(np.full((5, 5), 0.1), range(1, 6))).fit(
             rows, RATINGS
         )
-
-
-# What is refused ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "words"),
-    [
-        (lambda: Tree(""), TypeError, "separator must be a string, not empty"),
-        (lambda: Tree(parents=["a"]), TypeError, "parents must be a dict or a Series"),
-        (lambda: Tree(parents={"a": "b", "b": "a"}), ValueError, "in a circle at 'a'"),
-        (lambda: Ordinal("abc"), TypeError, "order must be a sequence of labels"),
-        (lambda: Ordinal(["a", "b", "a"]), ValueError, "order has 'a' twice"),
-        (lambda: Cyclic(0), ValueError, "period must be a number > 0"),
-        (lambda: Cyclic(24, 0), ValueError, "harmonics must be an integer >= 1"),
-        (lambda: Precomputed([[1, 2, 3]]), ValueError, r"square matrix, got shape \(1, 3\)"),
-        (lambda: Precomputed([[1, 0.5], [0, 1]]), ValueError, "0 and 1 is 0.5 one way and 0"),
-        (
-            lambda: Precomputed([[1, 2], [2, 1]]),
-            ValueError,
-            "smallest eigenvalue is -1; adding 1 to the diagonal",
-        ),
-        (lambda: Precomputed(np.eye(2), ["a"]), ValueError, "name each of the 2 rows"),
-        (lambda: Precomputed(np.eye(2), ["a", "a"]), ValueError, "name each of the 2 rows"),
-        (lambda: Precomputed([[np.nan]]), ValueError, "not finite"),
-        (lambda: Precomputed(SIMILAR.rename(index={"a": "z"})), ValueError, "index and columns"),
-        (lambda: Sum("delta"), TypeError, "Sum takes one kernel for each column of y"),
-        (lambda: Product("delta", "jaccard"), ValueError, "'jaccard' cannot be the kernel of one"),
-        (lambda: Sum("delta", Sum("delta", "rbf")), ValueError, "cannot be the kernel of one"),
-        (lambda: Sum("delta", 3), TypeError, "3 is no label kernel"),
-    ],
-)
-def test_kernels_that_mean_nothing(make, error, words):
-    with pytest.raises(error, match=words):
-        make()
-
-
-@pytest.mark.parametrize(
-    ("kernel", "y", "error", "words"),
-    [
-        (
-            "tree",
-            RATINGS,
-            TypeError,
-            "the class 1 is of type int; .*Tree.parents=",
-        ),
-        ("tree", np.where(RATINGS > 1, "a", "/"), ValueError, "class '/' is an empty path"),
-        (Tree(parents=PARENTS), LETTERS, ValueError, "class 'a' is no node"),
-        (Ordinal([1, 2, 3, 4]), RATINGS, ValueError, r"class 5 is not in the order .* 1, 2, 3, 4"),
-        (Precomputed(SIMILAR), draw("abd"), ValueError, "class 'd' is not among those .* 'a', 'b'"),
-        ("ordinal", np.c_[RATINGS, RATINGS], ValueError, "one column of classes, and y has 2"),
-        (Cyclic(24), np.c_[HOURS, HOURS], ValueError, "one column of numbers, and y has 2"),
-        (Cyclic(24), LETTERS, TypeError, "needs numbers"),
-        ("jaccard", RATINGS, ValueError, "values 0 and 1"),
-        ("jaccard", LETTERS, TypeError, "needs numbers"),
-        (Sum("delta", "rbf"), LETTERS, ValueError, "2 kernels, .* and y has 1 column"),
-        (Sum("delta", "rbf"), sparse.csr_matrix(SETS), ValueError, "3 columns and is sparse"),
-        (Sum("delta", "rbf"), np.c_[LETTERS, LETTERS], TypeError, "'rbf' needs numbers"),
-        ("hierarchy", LETTERS, ValueError, "'ordinal', 'tree', 'jaccard', an object of"),
-    ],
-)
-def test_labels_that_do_not_fit(rows, kernel, y, error, words):
-    with pytest.raises(error, match=words):
-        SupervisedPCA(1, label_kernel=kernel).fit(rows, y)
-
-
-def test_new_classes_in_sums_are_refused_by_name(rows):
-    model = SupervisedPCA(1, label_kernel=Sum("delta", "linear"))
-    y = pd.DataFrame({"a": LETTERS, "b": RATINGS})
-    model.partial_fit(rows, y)
-    before = model.components_
-    with pytest.raises(ValueError, match=r"class 'd' in column 0 .* not in the first batch"):
-        model.partial_fit(rows[:2], pd.DataFrame({"a": ["a", "d"], "b": [1, 2]}))
-    np.testing.assert_array_equal(model.components_, before)
-
-
-def test_new_sets_and_classes_may_come_but_no_new_columns(rows):
-    model = SupervisedPCA(1, label_kernel="jaccard").partial_fit(rows, SETS)
-    with pytest.raises(ValueError, match="y has 2 columns, and 3 in the batches before"):
-        model.partial_fit(rows, SETS[:, :2])
-
-
-@pytest.mark.parametrize("label_map", ["fourier", "spread"])
-@pytest.mark.parametrize("kernel", ["ordinal", Cyclic(5), Sum("delta", "delta")], ids=repr)
-def test_label_maps_of_other_kernels_are_refused(rows, label_map, kernel):
-    y = np.c_[RATINGS, RATINGS] if isinstance(kernel, Sum) else RATINGS
-    model = SupervisedRandomProjection(2, label_map=label_map, label_kernel=kernel)
-    with pytest.raises(ValueError, match=f"label_map='{label_map}'.*label_kernel is"):
-        model.fit(rows, y)
-
-
-def test_what_would_take_minutes_is_refused(rows, monkeypatch):
-    monkeypatch.setattr(alike, "MOST_CLASSES", 4)
-    with pytest.raises(ValueError, match="for 4 classes at most, and there are 5"):
-        SupervisedPCA(1, label_kernel="ordinal").fit(rows, RATINGS)
-    monkeypatch.setattr(columns, "MOST_FEATURES", 14)
-    with pytest.raises(ValueError, match="has 15 label features, and 14 are the most"):
-        SupervisedPCA(1, label_kernel=Product("delta", Cyclic(24))).fit(
-            rows, pd.DataFrame({"a": LETTERS, "b": HOURS})
-        )
-
-
-def test_merging_needs_the_same_kernel(rows):
-    model = SupervisedPCA(1, label_kernel="ordinal").fit(rows, RATINGS)
-    for other in ("delta", Ordinal([1, 2, 3, 4, 5])):
-        with pytest.raises(ValueError, match="label maps differ"):
-            model.merge(SupervisedPCA(1, label_kernel=other).fit(rows, RATINGS))
-    model.merge(SupervisedPCA(1, label_kernel=Ordinal()).fit(rows, RATINGS))
-
-
-# What it is good for -----------------------------------------------------------------------------
 
 
 def test_grades_pay_where_rows_are_few():

@@ -8,11 +8,9 @@ from sklearn.cross_decomposition import PLSSVD
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process.kernels import Matern
-from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from conftest import read_only
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -323,44 +321,6 @@ def test_exact_kernel_on_the_linear_kernel_is_the_linear_method(blobs):
     np.testing.assert_allclose(features, linear, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "approximation",
-    [
-        "fourier",
-        "orthogonal",
-        "fastfood",
-        "nystroem",
-        RBFSampler(gamma=GAMMA, n_components=2000),
-        Nystroem(gamma=GAMMA, n_components=240),
-        PolynomialCountSketch(gamma=GAMMA, n_components=4000),
-    ],
-)
-@pytest.mark.parametrize("kind", [KernelSupervisedPCA, KernelSupervisedRandomProjection])
-def test_approximations_approach_the_exact_kernel(blobs, kind, approximation):
-    X, y = blobs
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    if hasattr(approximation, "random_state"):
-        approximation.set_params(random_state=0)
-    params = {"gamma": GAMMA, "random_state": 0}
-    if isinstance(approximation, PolynomialCountSketch):
-        params.update(kernel="polynomial", kernel_params={"degree": 2, "coef0": 0})
-    near = kind(3, approximation=approximation, n_random_features=2000, **params).fit(X, y)
-    true = kind(3, approximation="exact", **params).fit(X, y)
-    found, truth = gram(near.transform(X)), gram(true.transform(X))
-    tolerance = 1e-6 if "ystroem" in str(approximation) else 0.1
-    assert np.linalg.norm(found - truth) < tolerance * np.linalg.norm(truth)
-
-
-def test_kernel_with_shrinkage_is_kernel_lda_on_features(blobs):
-    X, y = blobs
-    model = KernelSupervisedPCA(
-        3, gamma=GAMMA, n_random_features=40, shrinkage=0.1, random_state=0
-    ).fit(X, y)
-    F = model._recipe.features(X)
-    truth, _ = top_eigenvectors(objective(F, delta_kernel(y), 1.0), 3, metric=constraint(F, 0.1))
-    assert subspace_distance(model.components_, truth) < 1e-9
-
-
 @pytest.mark.parametrize("scale", ["minmax", "standard"])
 @pytest.mark.parametrize("approximation", ["orthogonal", "exact"])
 def test_kernel_methods_scale_first(blobs, approximation, scale):
@@ -397,51 +357,7 @@ def test_inverse_transform_is_least_squares(blobs):
     np.testing.assert_allclose(ours.inverse_transform(Z), pca.inverse_transform(Z), atol=1e-9)
 
 
-# More than the labels give ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shrinkage", [1.0, 0.1])
-def test_too_many_components_warn_and_stay_finite(blobs, shrinkage):
-    X, y = blobs
-    for kind in (SupervisedPCA, SupervisedRandomProjection):
-        with pytest.warns(UserWarning, match=r"Only 3 of the 6 .* 4 classes .* target_weight"):
-            Z = kind(6, shrinkage=shrinkage, random_state=0).fit(X, y).transform(X)
-        assert np.isfinite(Z).all()
-        more = kind(6, target_weight=0.8, shrinkage=shrinkage, random_state=0).fit(X, y)
-        assert np.linalg.matrix_rank(more.transform(X)) == 6
-
-
-def test_more_components_than_columns(blobs):
-    X, y = blobs
-    with pytest.warns(UserWarning, match="Only 1 of the 3"):
-        model = SupervisedPCA(3).fit(X[:, :1], y)
-    assert model.transform(X[:, :1]).shape == (240, 3)
-    np.testing.assert_array_equal(model.components_[1:], 0)
-
-
-def test_constant_rows_give_zeros(blobs):
-    X = read_only(np.full((20, 3), 7.25))
-    for kind in (SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA):
-        with pytest.warns(UserWarning, match="Only 0 of the 1"):
-            model = kind(1, random_state=0).fit(X, np.arange(20) % 2)
-        np.testing.assert_allclose(model.transform(X), 0, atol=1e-12)
-
-
-# Unlabelled rows and weights --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("marker", [-1, np.nan, 9.5])
-def test_missing_labels_count_for_variance_only(blobs, marker):
-    X, y = blobs
-    hidden = np.where(np.arange(240) % 3, y, marker)
-    labelled = np.arange(240) % 3 != 0
-    model = SupervisedPCA(2, missing_label=marker, label_kernel="delta").fit(X, hidden)
-    only = SupervisedPCA(2).fit(X[labelled], y[labelled])
-    np.testing.assert_allclose(model.components_, only.components_, atol=1e-12)
-    mixed = SupervisedPCA(2, missing_label=marker, label_kernel="delta", target_weight=0.5)
-    Q, C = spca_q(X[labelled], delta_kernel(y[labelled])), covariance(X)
-    truth, _ = top_eigenvectors(Q / np.trace(Q) + C / np.trace(C), 2)
-    assert subspace_distance(mixed.fit(X, hidden).components_, truth) < 1e-10
+# Weights and seeds --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

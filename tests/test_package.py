@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,18 @@ def test_public_rooms_say_what_is_public():
         assert names == sorted(names)
         if room != "spark":  # half of which needs pyspark
             assert all(getattr(getattr(labelens, room), name).__doc__ for name in names)
+
+
+def test_design_lists_every_room_from_high_to_low():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = [layer.split(" | ") for layer in contract["contracts"][0]["layers"]]
+    height = {room: -depth for depth, layer in enumerate(layers) for room in layer}
+    page = (ROOT / "docs" / "design.md").read_text()
+    cells = re.findall(r"^\| ((?:`\w+(?:/|\.py)`(?:, )?)+) \|", page, re.MULTILINE)
+    listed = [name for cell in cells for name in re.findall(r"`(\w+)(?:/|\.py)`", cell)]
+    assert sorted(listed) == sorted({*height, "data"} - {"__main__"})
+    heights = [height[name] for name in listed if name in height]
+    assert heights == sorted(heights, reverse=True)
 
 
 def test_every_room_can_be_the_first():

@@ -143,14 +143,9 @@ class Pages:
     """A browser that notes what a page does."""
 
     def __init__(self, profile):
-        from test_browser import CHROMEDRIVER, CHROMIUM, FLAGS, webdriver
+        from browser import start_chromium
 
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+        self.driver = start_chromium(profile)
         self.driver.set_page_load_timeout(120)
 
     def fault(self, path):

@@ -1,0 +1,166 @@
+"""What the explorer takes, the scripts that it writes, the messages that it reads."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import labelens
+from explorer.answers import unpack
+from labelens import Wheel, tables
+from labelens.explorer.material import bundled, from_arrays, from_file
+from labelens.explorer.picture import overview, picture, read_axes, row
+from labelens.explorer.script import script
+from labelens.explorer.server import embedding_file
+from labelens.explorer.session import Session
+from labelens.explorer.view import RefusedError, View
+
+# Materials and scripts ---------------------------------------------------------------------------
+
+
+def test_rows_keep_their_numbers(rng, tmp_path):
+    """Where rows without a label, or with a gap, have been left out."""
+    frame = mixed_frame(rng)
+    frame.loc[[3, 7], "town"] = None
+    frame.loc[[0, 9], "a"] = np.nan
+    path = tmp_path / "some.csv"
+    frame.to_csv(path, index=False)
+    session = Session(from_file(tables.read(path), path, ["town"], impute="drop"))
+    _, (numbers,) = unpack(overview(session))
+    assert sorted(numbers.tolist()) == sorted(set(range(80)) - {0, 3, 7, 9})
+    for i in (0, 40, 75):
+        facts = dict(row(session, i)["facts"])
+        own = int(facts["Row"])
+        assert own == numbers[i]
+        assert facts["town"] == frame.town[own]
+    saved = pd.read_csv(io.BytesIO(embedding_file(session, session.default(), "csv")))
+    assert saved["row"].tolist() == sorted(numbers.tolist())
+    assert saved["label_town"].tolist() == frame.town[saved["row"]].tolist()
+
+
+def mixed_frame(rng, n=80):
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=n).round(3),
+            "b": rng.integers(0, 200, n),
+            "colour": rng.choice(["red", "blue"], n),
+            "town": rng.choice(["x'", 'y"', "z"], n),
+            "price": rng.normal(size=n),
+        }
+    )
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_the_script_of_a_file_runs_alone(rng, tmp_path, monkeypatch, label):
+    path = tmp_path / "odd 'name'.csv"
+    frame = mixed_frame(rng)
+    frame.to_csv(path, index=False)
+    session = Session(from_file(tables.read(path), path, ["town", "price"], drop=["b"]))
+    assert [one.continuous for one in session.labels] == [False, True]
+    view = replace(session.default(), label=label, method="kspca", features=32, gamma=0.5)
+    names = {}
+    monkeypatch.chdir(tmp_path.parent)
+    exec(script(session.material, view, session.estimator(view)), names)
+    Z = session.fit(view).Z
+    np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+def test_the_scripts_of_what_is_bundled():
+    for make in bundled().values():
+        material = make()
+        session = Session(material)
+        names = {}
+        exec(script(material, session.default(), session.estimator(session.default())), names)
+        Z = session.fit(session.default()).Z
+        np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("kind", ["frame and names", "frame and column", "array and dict", "array"])
+def test_what_explore_takes(rng, kind):
+    frame = mixed_frame(rng)
+    X, y = {
+        "frame and names": (frame, ["town", "price"]),
+        "frame and column": (frame[["a", "b", "colour"]], frame["town"]),
+        "array and dict": (frame[["a", "b"]].to_numpy(), {"t": frame.town, "p": frame.price}),
+        "array": (frame[["a", "b"]].to_numpy(), frame["b"].to_numpy() % 3),
+    }[kind]
+    session = Session(from_arrays(X, y))
+    for label in range(len(session.labels)):
+        view = replace(session.default(), label=label)
+        names = {"X": X, "y": y, "np": np}
+        exec(script(session.material, view, session.estimator(view)), names)
+        Z = session.fit(view).Z
+        np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+def test_pixels_are_kept_in_half_the_memory(rng, tmp_path):
+    frame = pd.DataFrame(rng.integers(0, 255, (50, 3)), columns=list("abc")).assign(y=[0, 1] * 25)
+    assert from_arrays(frame, "y").X.dtype == np.float32
+    assert from_arrays(frame / 3, "y").X.dtype == np.float64
+    big = frame.assign(a=frame.a + 1e9)
+    assert from_arrays(big, "y").X.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.ones((5, 2)), [0, 1, 0, 1, 0], "5 rows"),
+        (np.ones((20, 2)), None, "y is None"),
+        (np.full((20, 2), np.nan), [0, 1] * 10, "NaN"),
+        (np.ones((20, 2)), [0, 1] * 9, "20"),
+        (np.ones((20, 2)), {}, "no columns"),
+        (np.ones((20, 2)), ["a"] * 20, "All rows have the same y"),
+    ],
+)
+def test_what_explore_refuses(X, y, words):
+    with pytest.raises(ValueError, match=words):
+        labelens.explore(X, y)
+
+
+# Messages ----------------------------------------------------------------------------------------
+
+
+def test_views_are_read_strictly(digits):
+    good = vars(digits.default())
+    assert View.read(dict(good), 1) == digits.default()
+    bad = [
+        ("label", 1), ("label", -1), ("label", True), ("label", 0.0), ("label", "0"),
+        ("method", "tsne"), ("method", ["pca"]), ("method", None),
+        ("kernel", "callable"), ("gamma", 0), ("gamma", -1.0), ("gamma", float("nan")),
+        ("gamma", float("inf")), ("gamma", "scale"), ("gamma", True), ("gamma", 10**400),
+        ("components", 0), ("components", 1000), ("components", 2.0),
+        ("target_weight", 1.1), ("target_weight", None), ("shrinkage", -0.1),
+        ("shrinkage", "auto"), ("scale", ""), ("features", 1), ("features", 10**9),
+        ("seed", -1), ("seed", 2**32), ("wheel", 1), ("wheel", "yes"),
+    ]  # fmt: skip
+    for name, value in bad:
+        with pytest.raises(RefusedError, match=name):
+            View.read(good | {name: value}, 1)
+    for message in (
+        None,
+        [],
+        {},
+        good | {"more": 1},
+        {k: v for k, v in good.items() if k != "seed"},
+    ):
+        with pytest.raises(RefusedError):
+            View.read(message, 1)
+
+
+def test_axes_are_read_strictly(digits):
+    view = replace(digits.default(), components=3)
+    assert read_axes([2, 0], view) == [2, 0]
+    for bad in ([0], [0, 1, 2], [0, 3], [0, -1], "01", None, [0, True], [0, 1.0]):
+        with pytest.raises(RefusedError):
+            read_axes(bad, view)
+    assert read_axes([0], replace(view, components=1)) == [0]
+
+
+def test_a_wheel_has_an_anchor_for_every_class(digits):
+    view = replace(digits.default(), wheel=True, shrinkage=0.1)
+    fit = digits.fit(view)
+    assert isinstance(fit.model, Wheel)
+    header, _ = unpack(picture(digits, fit, [0, 1], False))
+    np.testing.assert_allclose(header["anchors"], fit.model.anchors_)

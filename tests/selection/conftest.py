@@ -1,0 +1,21 @@
+"""What tests of `select` share."""
+
+from __future__ import annotations
+
+import pytest
+
+from labelens import selection
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """The (estimators, batch, fold, judged, scores) of every round."""
+    rounds, cross_validate = [], selection.cross_validate
+
+    def watching(estimators, batch, fold, judged, judge):
+        scores = cross_validate(estimators, batch, fold, judged, judge)
+        rounds.append((estimators, batch, fold, judged, scores))
+        return scores
+
+    monkeypatch.setattr(selection, "cross_validate", watching)
+    return rounds

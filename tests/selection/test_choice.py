@@ -1,0 +1,201 @@
+"""Choosing among candidates: what is chosen, and how it is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+
+from labelens import KernelSupervisedPCA, SupervisedPCA, select
+from labelens.candidates import SHRINKAGES, WIDTHS, what_varies
+from labelens.datasets import make_xor
+from labelens.selection import _lean
+from labelens.task import Task
+from selection.choosing import KERNEL_METHODS
+
+# What is chosen --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_xor_takes_a_kernel(seed):
+    X, y = make_xor(random_state=seed)
+    chosen = select(X, y, random_state=seed)
+    assert type(chosen.estimator).__name__ in KERNEL_METHODS
+    fresh, truth = make_xor(random_state=100 + seed)
+    judge = KNeighborsClassifier(1).fit(chosen.estimator.transform(X), y)
+    assert judge.score(chosen.estimator.transform(fresh), truth) > 0.95
+    linear = [line["score"] for line in chosen.table if line["method"] not in KERNEL_METHODS]
+    assert max(linear) < 0.65 < 0.95 < chosen.score
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_lies_along_a_line_is_found_by_any(seed):
+    """One of ten columns tells, and nine shout: nearest rows of X itself are at chance."""
+    draw = np.random.default_rng(seed)
+    y = np.arange(300) % 2
+    X = draw.normal(size=(300, 10)) * 30
+    X[:, 4] = y + draw.normal(size=300) * 0.15
+    chosen = select(X, y, random_state=seed)
+    assert chosen.score > 0.95
+    assert {line["method"] for line in chosen.table} >= {"SupervisedPCA", "KernelSupervisedPCA"}
+
+
+def test_noise_is_at_chance_on_fresh_rows():
+    """And the score of the best of many is above what it is worth, as the docstring says."""
+    told, true = [], []
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        X, y = draw.normal(size=(120, 5)), draw.integers(2, size=120)
+        fresh, truth = draw.normal(size=(2000, 5)), draw.integers(2, size=2000)
+        chosen = select(X, y, random_state=seed)
+        judge = KNeighborsClassifier(1).fit(chosen.estimator.transform(X), y)
+        told.append(chosen.score)
+        true.append(judge.score(chosen.estimator.transform(fresh), truth))
+    # 12,000 answers: a standard error of 0.005.
+    assert abs(np.mean(true) - 0.5) < 0.02
+    assert np.mean(told) > np.mean(true) + 0.02
+    assert "best of many is a little too good" in select.__doc__
+
+
+def test_a_candidate_that_sees_nothing_is_last(data):
+    X, y = data
+    nothing = KernelSupervisedPCA(2, gamma=1e6, approximation="nystroem", random_state=0)
+    chosen = select(X, y, [nothing, SupervisedPCA(2)], random_state=0)
+    assert [line["method"] for line in chosen.table] == ["SupervisedPCA", "KernelSupervisedPCA"]
+    assert chosen.table[1]["score"] < 0.6 < 0.8 < chosen.score
+
+
+@pytest.mark.parametrize("scoring", ["knn", "hsic"])
+def test_scores_are_those_of_an_independent_judge(data, scoring):
+    """One candidate, refitted by hand on every fold with the ridge that stands for all rows."""
+    X, y = data
+    model = SupervisedPCA(2, shrinkage=0.1)
+    chosen = select(X, y, model, cv=3, scoring=scoring, random_state=0)
+    seed = chosen.estimator.random_state
+    scores = []
+    for train, test in Task.of(model, X, y).folds(3, seed):
+        own = clone(_lean(model, 90, 60, 90)).fit(X[train], y[train])
+        known, asked = own.transform(X[train]), own.transform(X[test])
+        if scoring == "knn":
+            scores.append(KNeighborsClassifier(1).fit(known, y[train]).score(asked, y[test]))
+        else:  # adjusted R^2 of one-hot labels on the embedding, all columns together
+            one_hot = np.eye(3)[y[test]]
+            one_hot -= one_hot.mean(axis=0)
+            design = np.column_stack([np.ones(len(test)), asked])
+            rest = one_hot - design @ np.linalg.lstsq(design, one_hot)[0]
+            unexplained = (rest**2).sum() / (one_hot**2).sum()
+            scores.append(1 - unexplained * (len(test) - 1) / (len(test) - 1 - 2))
+    assert chosen.score == pytest.approx(np.mean(scores), abs=1e-9)
+    assert chosen.error == pytest.approx(np.std(scores, ddof=1) / np.sqrt(3), abs=1e-9)
+
+
+def test_dependence_has_no_liking_for_many_dimensions():
+    """Of noise every dimension explains some of the labels; against chance it explains nothing."""
+    means = []
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        X, y = draw.normal(size=(100, 12)), np.arange(100) % 2
+        models = SupervisedPCA(target_weight=0.5)
+        chosen = select(X, y, models, n_components=[1, 10], scoring="hsic", random_state=seed)
+        line = {line["n_components"]: line["score"] for line in chosen.table}
+        means.append([line[1], line[10]])
+    mean, error = np.mean(means, axis=0), np.std(means, axis=0) / np.sqrt(20)
+    assert (np.abs(mean) < 3 * error + 0.01).all()
+
+
+def test_folds_as_small_as_the_embedding_say_nothing():
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(40, 12)), np.arange(40) % 2
+    chosen = select(
+        X, y, SupervisedPCA(5, target_weight=0.5), scoring="hsic", cv=10, random_state=0
+    )
+    assert chosen.score == 0
+
+
+# How it is told --------------------------------------------------------------------------------
+
+
+def test_the_estimator_is_the_best_candidate_fitted_on_all_rows(blobs):
+    X, y = blobs
+    chosen = select(X, y, random_state=0)
+    again = clone(chosen.estimator).fit(X, y)
+    np.testing.assert_array_equal(chosen.estimator.transform(X), again.transform(X))
+    best = chosen.table[0]
+    assert best["method"] == type(chosen.estimator).__name__
+    for name, value in chosen.params.items():
+        assert getattr(chosen.estimator, name) == value == best[name]
+    assert chosen.score == best["score"]
+    assert chosen.error == best["error"]
+    assert chosen.estimator.n_samples_seen_ == len(X)
+
+
+def test_the_same_seed_gives_the_same_selection(blobs):
+    first, second, other = (select(*blobs, random_state=seed) for seed in (0, 0, 1))
+    assert first.table == second.table
+    assert first.reason == second.reason
+    assert first.table != other.table
+    for Z in (second.estimator.transform(blobs[0]),):
+        np.testing.assert_array_equal(first.estimator.transform(blobs[0]), Z)
+
+
+def test_columns_come_in_the_order_of_the_candidates():
+    linear = [SupervisedPCA(shrinkage=s) for s in (1, 0.1)]
+    kernels = [KernelSupervisedPCA(gamma=g) for g in (1, 0.1)]
+    assert what_varies(linear + kernels) == ["shrinkage", "gamma"]
+    assert what_varies(kernels + linear) == ["gamma", "shrinkage"]
+
+
+def test_the_table_has_every_candidate_once_the_best_first(blobs):
+    chosen = select(*blobs, random_state=0)
+    names = ["shrinkage", "scale", "gamma"]
+    lines = [(line["method"], *(line[name] for name in names)) for line in chosen.table]
+    assert len(set(lines)) == len(lines)
+    kernels = [line for line in chosen.table if line["method"] == "KernelSupervisedPCA"]
+    assert len(kernels) == len(WIDTHS) * len(SHRINKAGES) * 2
+    assert {line["scale"] for line in kernels} == {None, "standard"}
+    # Those of the last round before those of the heats, by score within each.
+    keys = [(line["folds"], line["score"]) for line in chosen.table]
+    assert keys == sorted(keys, key=lambda key: (-key[0], -key[1]))
+    assert {folds for folds, _ in keys} == {2, 5}
+    assert set(chosen.params) == {name for name in names if hasattr(chosen.estimator, name)}
+
+
+def test_the_text_says_what_and_why(blobs):
+    chosen = select(*blobs, random_state=0)
+    best, text = chosen.table[0], str(chosen)
+    start = f"{best['method']} with "
+    assert chosen.reason.startswith(start)
+    assert f"has the best held-out 1-NN accuracy, {best['score']:.4f} ± " in chosen.reason
+    assert "in 5 folds of all 240 rows" in chosen.reason
+    for name, value in chosen.params.items():
+        if value is not None:
+            shown = f"{value:.4g}" if isinstance(value, float) else value
+            assert f"{name}={shown}" in chosen.reason
+    lines = text.splitlines()
+    assert lines[0] == chosen.reason
+    assert lines[2].split() == list(best)
+    assert len(lines) == 3 + 10 + 1
+    assert lines[-1] == f"... and {len(chosen.table) - 10} more in `table`"
+    where = lines[2].index("score")  # columns stand under their names
+    assert {line[where:].split()[0] for line in lines[3:-1]} == {
+        f"{line['score']:.4f}" for line in chosen.table[:10]
+    }
+    assert repr(chosen).startswith(f"Selection of {start}")
+    assert f"the best of {len(chosen.table)}: 1-NN accuracy" in repr(chosen)
+    assert max(map(len, lines[1:])) < 120
+
+
+def test_a_rival_from_the_heats_is_told_as_such(data):
+    chosen = select(*data, random_state=0)
+    rival = next(line for line in chosen.table if line["method"] != chosen.table[0]["method"])
+    told = chosen.reason.split("; ")[1]
+    assert told.startswith(rival["method"])
+    assert (" in 2 folds of 90 rows." in told) == (rival["folds"] == 2)
+
+
+def test_one_candidate_has_no_rival(data):
+    chosen = select(*data, SupervisedPCA(2), random_state=0)
+    assert chosen.params == {}
+    assert chosen.reason.endswith("in 5 folds of all 90 rows.")
+    assert chosen.reason.startswith("SupervisedPCA has the best")
