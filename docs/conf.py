@@ -52,6 +52,7 @@ FROM_ROOT = {
 def take_from_root(app, docname, source):
     if docname not in FROM_ROOT:
         return
+    app.env.note_dependency(str(ROOT / FROM_ROOT[docname]))
     stubs = {page: f"{stub}.md" for stub, page in FROM_ROOT.items()}
 
     def moved(match):
@@ -69,7 +70,9 @@ def take_the_tour(app, docname, source):
     """The notebook as a page: its words, its code, and what it showed when it was last run."""
     if docname != "tour":
         return
-    title, *cells = json.loads((ROOT / "notebooks" / "tour.ipynb").read_text())["cells"]
+    notebook = ROOT / "notebooks" / "tour.ipynb"
+    app.env.note_dependency(str(notebook))
+    title, *cells = json.loads(notebook.read_text())["cells"]
     whence = "This page is [a notebook](../notebooks/tour.ipynb): take it along, and run it."
     page = ["".join(title["source"]), whence]
     for cell in cells:
