@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -51,6 +52,7 @@ FROM_ROOT = {
 def take_from_root(app, docname, source):
     if docname not in FROM_ROOT:
         return
+    app.env.note_dependency(str(ROOT / FROM_ROOT[docname]))
     stubs = {page: f"{stub}.md" for stub, page in FROM_ROOT.items()}
 
     def moved(match):
@@ -62,6 +64,28 @@ def take_from_root(app, docname, source):
         return f"]({target})"
 
     source[0] = re.sub(r"\]\((?P<target>[^)]+)\)", moved, (ROOT / FROM_ROOT[docname]).read_text())
+
+
+def take_the_tour(app, docname, source):
+    """The notebook as a page: its words, its code, and what it showed when it was last run."""
+    if docname != "tour":
+        return
+    notebook = ROOT / "notebooks" / "tour.ipynb"
+    app.env.note_dependency(str(notebook))
+    title, *cells = json.loads(notebook.read_text())["cells"]
+    whence = "This page is [a notebook](../notebooks/tour.ipynb): take it along, and run it."
+    page = ["".join(title["source"]), whence]
+    for cell in cells:
+        words = "".join(cell["source"])
+        page.append(words if cell["cell_type"] == "markdown" else f"```python\n{words}\n```")
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "stream":
+                page.append(f"```text\n{''.join(output['text'])}```")
+            else:
+                picture = "".join(output["data"]["image/png"]).strip()
+                described = cell["metadata"]["alt"]
+                page.append(f"![{described}](data:image/png;base64,{picture})")
+    source[0] = "\n\n".join(page)
 
 
 # Reference ---------------------------------------------------------------------------------------
@@ -142,8 +166,9 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "show_prev_next": False,
 }
-html_sidebars = {"index": [], "start": [], "how": [], "which": []}  # they have no pages below them
+html_sidebars = {page: [] for page in ("index", "start", "tour", "how", "which")}  # on their own
 
 
 def setup(app):
     app.connect("source-read", take_from_root)
+    app.connect("source-read", take_the_tour)

@@ -36,3 +36,10 @@ def test_the_tour_takes_three_minutes_to_read():
     cells = nbformat.read(TOUR, as_version=4).cells
     words = sum(len(cell.source.split()) for cell in cells)
     assert words < 3 * 230  # words a minute
+
+
+def test_pictures_of_the_tour_are_described():
+    """The site shows them, also to those who cannot see them."""
+    for cell in nbformat.read(TOUR, as_version=4).cells:
+        if any("image/png" in output.get("data", ()) for output in cell.get("outputs", ())):
+            assert len(cell.metadata.get("alt", "").split()) > 5, cell.source
