@@ -174,13 +174,15 @@ def _solve_dual(
     if codes is not None and classes is not None:
         number = {label: i for i, label in enumerate(classes)}
         codes = np.array([number[label] for label in kept.classes or ()])[codes]
-    right = Right(classes, codes, kept.features).dense()
+    place = _array.place_of(kept.rows) or kept.place
+    labels = Right(classes, codes, kept.features)
     if isinstance(recipe.psi, AlikeLabels):
         factor = recipe.psi.factor(classes or ())
-        right, rank_limit = right @ factor, factor.shape[1]
+        right, rank_limit = labels.dense() @ factor, factor.shape[1]
+    else:
+        right = labels.dense_at(place)
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
-    place = _array.place_of(kept.rows) or kept.place
     with _array.products(place, recipe.parameters["precision"]):
         moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
     k, solver = recipe.n_components, recipe.solver

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .. import _array
+
 
 @dataclass(frozen=True)
 class Right:
@@ -35,6 +37,18 @@ class Right:
             one_hot[np.arange(len(self.codes))[:, None], self.codes] = 1.0
             return one_hot
         return self.features.toarray() if sparse.issparse(self.features) else self.features
+
+    def dense_at(self, place: _array.Place | None) -> Any:
+        """The same in some place; one-hot rows are written out there, and their numbers sent."""
+        if place is None or self.codes is None:
+            return self.dense()
+        xp, width = place.xp, len(self.classes or ())
+        codes = place.put(self.codes, np.int64)
+        number = xp.arange(width, dtype=codes.dtype, device=place.device)
+        one_hot = xp.zeros((codes.shape[0], width), dtype=xp.float64, device=place.device)
+        for column in range(codes.shape[1]):
+            one_hot += xp.astype(codes[:, column][:, None] == number, xp.float64)
+        return one_hot
 
 
 class LabelMap(Protocol):
