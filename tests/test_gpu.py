@@ -115,7 +115,7 @@ def test_streams(data, monkeypatch, model, pinned):
         part[:3000] if getattr(model, "approximation", "") == "exact" else part for part in data
     )
     monkeypatch.setattr("labelens.streaming.plan.SENT_BYTES", 1 << 20)
-    monkeypatch.setattr(_array, "PINNED_BYTES", 1 << 16)
+    monkeypatch.setattr(_array.sending, "PINNED_BYTES", 1 << 16)
     monkeypatch.setattr(_array, "free_bytes", lambda place: 1 << 22)
     rows = torch.asarray(X).pin_memory() if pinned else X
     found = labelens.fit(clone(model), rows, label=y, device="cuda")
