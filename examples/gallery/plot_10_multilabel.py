@@ -40,6 +40,6 @@ for row, model in zip(axes, (PCA(4), SupervisedPCA(4, shrinkage=0.1)), strict=Tr
         ax.scatter(*Z_test[~has, :2].T, s=7, color="0.82")
         ax.scatter(*Z_test[has, :2].T, s=10, color="#0072B2")
         ax.set(xticks=[], yticks=[])
-        if row is axes[0]:
+        if isinstance(model, PCA):
             ax.set_title(f"subject {subject}")
 plt.show()
