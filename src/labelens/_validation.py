@@ -43,15 +43,15 @@ __all__ = [
 
 def check_seed(random_state: Any) -> int:
     """Any scikit-learn `random_state` as one integer, from which every draw is made."""
-    if isinstance(random_state, int):
-        return _seed_of(random_state)
+    return (_drawn_once if isinstance(random_state, int) else _drawn)(random_state)
+
+
+def _drawn(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-@lru_cache(64)
-def _seed_of(number: int) -> int:
-    """Of the same number the same; to start such a generator takes as long as a small fit."""
-    return int(check_random_state(number).randint(np.iinfo(np.int32).max))
+# Of the same number the same; to start such a generator is a good part of a small fit.
+_drawn_once = lru_cache(64)(_drawn)
 
 
 def check_number(

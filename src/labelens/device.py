@@ -15,11 +15,9 @@ from . import _array
 from .batch import Batch
 from .labels import NumberedLabels, Right
 from .maps import Identity, unscaled
-from .moments import (
-    Array,
-    ClassSums,
+from .moments import Array, ClassSums, Moments
+from .moments.fold import (
     Fold,
-    Moments,
     blocks,
     centre_of,
     centred_class_sums,
@@ -45,8 +43,7 @@ def summarize(recipe: Recipe, batch: Batch, before: Moments | None) -> Moments:
 def _by_label(recipe: Recipe, batch: Batch) -> Moments | None:
     """Sums over labels that number their classes as they are, which is known only afterwards.
 
-    None where they do not, or more than sums is wanted. To ask first would take as long as half of
-    the sums.
+    None where they do not, or more than sums is wanted. To ask first would mean to wait twice.
     """
     rows, labels, n = batch.rows, batch.labels, batch.rows.shape[0]
     alone = isinstance(labels, NumberedLabels) and recipe.class_sums_only and batch.weight is None

@@ -13,7 +13,8 @@ from . import _array, dual
 from ._scratch import Empty, Scratch
 from ._threads import in_order
 from .maps import Identity
-from .moments import Array, blocks
+from .moments import Array
+from .moments.fold import blocks
 from .recipe import Recipe
 from .solution import Solved, SolvedDual
 

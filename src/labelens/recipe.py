@@ -29,9 +29,9 @@ from .moments import (
     Moments,
     Scatter,
     Spread,
-    spread_on_device,
     union_of_classes,
 )
+from .moments.fold import spread_on_device
 from .scaling import Scaling
 from .solvers import Solver
 
@@ -251,11 +251,14 @@ def summarize(
         )
 
     # All sums over classes are about the same point, that of the first block which has labels.
-    origin = None if before is None else getattr(before.cross, "origin", None)
-    if origin is None and right is not None and right.codes is not None:
+    origin: Array | None = None
+    if before is not None and isinstance(before.cross, ClassSums):
+        origin = before.cross.origin
+    elif right is not None and right.codes is not None:
         first = int(np.argmax(labelled)) // recipe.block * recipe.block
-        ready[first] = reduce_block(first)
-        origin = getattr(ready[first].cross, "origin", None)
+        ready[first] = lead = reduce_block(first)
+        assert isinstance(lead.cross, ClassSums)
+        origin = lead.cross.origin
     total, ours = before, False
     for part in in_order(reduce_block, range(0, n, recipe.block)):
         with np.errstate(over="ignore", invalid="ignore"):

@@ -12,16 +12,6 @@ allocates nothing.
 from .class_sums import ClassSums
 from .common import BLOCK_ROWS, Array
 from .cross import CrossMoment
-from .fold import (
-    Fold,
-    blocks,
-    centre_of,
-    centred_class_sums,
-    far_from_zero,
-    few_classes,
-    kernels_for,
-    spread_on_device,
-)
 from .scatter import Scatter
 from .sealed import Sealed, refuse_sealed
 from .spread import Spread
@@ -32,18 +22,10 @@ __all__ = [
     "Array",
     "ClassSums",
     "CrossMoment",
-    "Fold",
     "Moments",
     "Scatter",
     "Sealed",
     "Spread",
-    "blocks",
-    "centre_of",
-    "centred_class_sums",
-    "far_from_zero",
-    "few_classes",
-    "kernels_for",
     "refuse_sealed",
-    "spread_on_device",
     "union_of_classes",
 ]

@@ -95,8 +95,7 @@ def class_sums(rows: Any, codes: Any, n_classes: int, weight: Any) -> Any:
 
 
 def centred_class_sums(rows: Any, codes: Any, n_classes: int) -> tuple[Array, Array, Array]:
-    """The same of few classes by our kernels, about some origin; (n,) numbers that are none count
-    for nothing.
+    """The same by our kernels, about some origin; of (n,) numbers those of no class do not count.
 
     On the host: the (p,) origin, the (c,) weights and the (c, p) sums.
     """
@@ -272,11 +271,10 @@ def _weighted_sum(rows: Any, weight: Any) -> Any:
 
 def spread_on_device(rows: Any, weight: Array | None) -> Spread:
     """(n, p) -> the spread of all columns."""
-    free = weight is None and kernels_for(rows) is not None  # to be about an origin, of memory
-    origin = centre_of(rows) if free or bool(far_from_zero(rows)) else None
+    in_place = kernels_for(rows) is not None  # which write nothing down beside the rows
+    origin = centre_of(rows) if in_place or bool(far_from_zero(rows)) else None
+    copied = not in_place and (origin is not None or weight is not None)
     fold = Fold(origin, spread=True)
-    for here in blocks(
-        rows, 0 if free or (origin is None and weight is None) else 2 * rows.shape[1]
-    ):
+    for here in blocks(rows, 2 * rows.shape[1] if copied else 0):
         fold.add_columns(rows[here, :], None if weight is None else _array.like(weight[here], rows))
     return fold.spread(float(rows.shape[0]) if weight is None else float(weight.sum()))
