@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf_shrinkage
 from threadpoolctl import threadpool_limits
 
 from conftest import read_only
-from labelens import _jit
+from labelens import KernelSupervisedPCA, _jit
 from labelens.moments import ClassSums, CrossMoment, Moments, Scatter, Spread, class_sums
 from labelens.solvers import ledoit_wolf
 from oracles import cross_covariance_long
@@ -319,3 +320,17 @@ def test_a_constant_column_is_about_itself_unless_it_only_seems_so():
     assert not found.sums[:, 0].any()
     assert found.origin[1] != 0.1
     assert found.origin[1] == pytest.approx(0.1, rel=1e-4)
+
+
+def test_batches_change_no_bit_where_labels_begin_late(rng):
+    X, y = rng.normal(size=(5000, 6)) + 3, rng.integers(0, 3, 5000)
+    y[:1500] = -1
+    model = KernelSupervisedPCA(
+        2, n_random_features=32, gamma=0.1, missing_label=-1, random_state=0
+    )
+    whole, parts = clone(model).fit(X, y), clone(model)
+    for start in range(0, 5000, 2048):
+        parts.partial_fit(X[start : start + 2048], y[start : start + 2048])
+    for name in ("origin", "sums", "class_weight"):
+        found, truth = (getattr(m.moments_.cross, name) for m in (parts, whole))
+        np.testing.assert_array_equal(found, truth)
