@@ -304,19 +304,71 @@ def test_places_that_are_none(data):
 @pytest.mark.parametrize(
     "model", [LINEAR[0], LINEAR[2], LINEAR[7], KERNEL[1], KERNEL[4]], ids=named
 )
-def test_streams_through_a_device(data, on_device, monkeypatch, model):
+def test_streams_through_a_device(data, on_device, monkeypatch, tmp_path, model):
     pytest.importorskip("torch")
     monkeypatch.setattr(plan, "SENT_BYTES", 1)
     monkeypatch.setattr(_array, "free_bytes", lambda place: 1 << 17)
     X, y = (np.tile(part, (4, 1) if part.ndim == 2 else 4) for part in data)
     truth = clone(model).fit(X, y).transform(X)
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
     for source, label in (
         (X, y),
         (pd.DataFrame(X, columns=[f"x{i}" for i in range(12)]).assign(y=y), "y"),
+        (tmp_path / "X.npy", tmp_path / "y.npy"),
     ):
         found = labelens.fit(clone(model), source, label=label, device="cpu")
-        rows = source.drop(columns="y") if isinstance(source, pd.DataFrame) else source
+        rows = source.drop(columns="y") if isinstance(source, pd.DataFrame) else X
         assert distance(truth, found.transform(rows)) < 1e-9
+
+
+def test_a_device_that_shares_the_readers_memory(data, monkeypatch, tmp_path):
+    """A reader writes over a chunk as soon as the next one is asked for."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(plan, "SENT_BYTES", 1)
+    X, y = (np.tile(part, (40, 1) if part.ndim == 2 else 40) for part in data)
+    np.save(tmp_path / "X.npy", X)
+    truth = SupervisedPCA(2).fit(X, y)
+    found = labelens.fit(SupervisedPCA(2), tmp_path / "X.npy", label=y, device="cpu")
+    assert (found.transform(X) == truth.transform(X)).all()
+
+
+@pytest.mark.parametrize("labels", [np.int8, np.uint32, np.int64, np.uint64, bool, float, str])
+@pytest.mark.parametrize(
+    "changes", [{}, {"class_weight": "balanced"}, {"missing_label": 2}, {"n_components": "auto"}]
+)
+def test_labels_go_with_the_rows(data, on_device, monkeypatch, labels, changes):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(plan, "SENT_BYTES", 1)
+    X, y = (np.tile(part, (8, 1) if part.ndim == 2 else 8) for part in data)
+    y = y.astype(labels)
+    model = SupervisedPCA(1).set_params(**changes)
+    truth = labelens.fit(clone(model), X, label=y)
+    found = labelens.fit(clone(model), X, label=y, device="cpu")
+    if labels is not float:
+        assert list(found.classes_) == list(truth.classes_)
+    assert distance(truth.transform(X), found.transform(X)) < 1e-9
+
+
+def test_masked_labels_on_the_host_are_refused(data, put, on_device):
+    X, y = data
+    masked = np.ma.masked_array(y, mask=np.arange(len(y)) == 3)
+    with pytest.raises(ValueError, match="masked array"):
+        SupervisedPCA(2).fit(put(X), masked)
+
+
+@pytest.mark.parametrize("changes", [{}, {"shrinkage": 0.5}, {"target_weight": 0.5}])
+def test_no_training_value_is_an_origin(data, put, on_device, changes):
+    X, y = data
+    X = X + np.pi * 1e3
+    model = SupervisedPCA(1).set_params(**changes)
+    for row in range(30):
+        model.partial_fit(put(X[row : row + 1]), y[row : row + 1])
+    moments = [model.moments_.cross, *([model.moments_.scatter] if changes else [])]
+    for moment in moments:
+        assert not np.isin(_array.host(moment.origin), X).any()
+    truth = SupervisedPCA(1).set_params(**changes).fit(X[:30], y[:30])
+    assert distance(truth.transform(X), back(model.transform(put(X)))) < 1e-6
 
 
 def test_an_array_on_a_device_is_fitted_there(data, put, on_device):
@@ -330,6 +382,7 @@ INTERPRETED = """
 import contextlib, numpy as np, torch
 torch.cuda.device = lambda device: contextlib.nullcontext()
 from labelens import _triton
+from labelens.moments.common import round_origin
 draw = np.random.default_rng(0)
 n, p, c = 2500, 150, 7
 X = torch.asarray(draw.normal(size=(n, p)).astype(np.float32) + 100)
@@ -347,7 +400,9 @@ for w in (None, weight):
     same(_triton.class_sums(X, codes, c, w), hot.T @ torch.hstack([X.double(), one]))
     found = _triton.class_sums(X, codes, c, w, centred=True)
     centre = X[torch.arange(16) * n // 16].mean(0).double()
-    assert torch.allclose(found[-1, :-1], centre, rtol=1e-6)
+    assert torch.allclose(found[-1, :-1], centre, rtol=1e-5)
+    single = _triton.class_sums(X[:1] / 3, codes[:1], c, centred=True)[-1, :-1]
+    assert (single.numpy() == round_origin(X[0].numpy() / 3)).all()
     same(found[:-1], hot.T @ torch.hstack([X.double() - found[-1, :-1], one]))
     waves = torch.hstack([(X - 100).double().cos(), (X - 100).double().sin(), one])
     same(_triton.class_sums(X - 100, codes, c, w, waves=True), hot.T @ waves)

@@ -51,8 +51,9 @@ def class_sums(
     """(n, p) float32 rows and (n,) class numbers -> (c, p + 1) sums, float64.
 
     They are sums of w_i x_i and, in the last column, of w_i. With `waves` they are sums of
-    w_i cos(x_i), then of w_i sin(x_i). With `centred` they are about the mean of some rows, which
-    comes as one row more at the end. A number that is none of the c is no class.
+    w_i cos(x_i), then of w_i sin(x_i). With `centred` they are about the mean of some rows,
+    rounded as by `round_origin`, which comes as one row more at the end. A number that is none of
+    the c is no class.
     """
     n, p = rows.shape
     width = (2 if waves else 1) * p + 1
@@ -144,6 +145,8 @@ def _class_sums(
         some_rows = tl.arange(0, sample).to(tl.int64) * n // sample
         places = rows + some_rows[:, None] * stride + column[None, :]
         centre = tl.sum(tl.load(places, mask=inside[None, :], other=0.0), axis=0) / sample
+        # Its first 18 bits: it goes into model files, and no value of a row may.
+        centre = (centre.to(tl.int32, bitcast=True) & -64).to(tl.float32, bitcast=True)
     # From here on rows are counted within the chunk, in 32 bits.
     left = tl.minimum(n - here * chunk, chunk).to(tl.int32)
     rows += here * chunk * stride

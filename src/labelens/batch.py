@@ -52,7 +52,7 @@ def read_batch(
     n = rows.shape[0]
     weight = check_weight(sample_weight, rows)
     labels: Any = None
-    if y is not None and _numbers_classes(estimator) and _array.on_device(rows):
+    if y is not None and numbers_classes(estimator) and _array.on_device(rows):
         labels = NumberedLabels.of(y, rows)
     there = isinstance(labels, NumberedLabels)
     if y is None or there:
@@ -82,7 +82,7 @@ def read_batch(
     return Batch(rows, weight, labelled, labels, numbers, column_orders(y))
 
 
-def _numbers_classes(estimator: Any) -> bool:
+def numbers_classes(estimator: Any) -> bool:
     """Whether integer labels are classes, and no more is asked of them than their number."""
     kernel = estimator.label_kernel
     return (

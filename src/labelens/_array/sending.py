@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from .._optional import require
 from .places import Place
 
-# Bytes of a pinned buffer, and how many there are: they stay in a cache while they are copied.
-PINNED_BYTES, PINNED_BUFFERS = 16 << 20, 4
+# Bytes of a pinned buffer, which stays in a cache while it is copied; and how many there are.
+PINNED_BYTES, PINNED_BUFFERS = 24 << 20, 4
 
 
 def sender(place: Place) -> Callable[[NDArray[Any]], Callable[[], Any]]:
     """A function that sends a NumPy array to a device and returns one that waits for it there.
 
-    Sending may go on in another thread while the device computes. Where torch has CUDA, rows go by
-    way of pinned buffers: from other memory a card copies slowly, and not while it computes.
+    The array may change as soon as it is sent, unless it is pinned. Where torch has CUDA, rows go
+    by way of pinned buffers: from other memory a card copies slowly, and not while it computes.
     """
     if "torch" in place.library and place.device.type == "cuda":
         return _PinnedSender(place.device)
 
     def send(values: NDArray[Any]) -> Callable[[], Any]:
-        there = place.put(values)
+        there = place.put(np.array(values))  # which the place may share
         return lambda: there
 
     return send
@@ -47,7 +47,7 @@ class _PinnedSender:
             if given.is_pinned():
                 there.copy_(given, non_blocking=True)
             else:
-                self._by_way_of_buffers(given.view(-1), there.view(-1))
+                self._by_way_of_buffers(given, there)
             arrived = self._stream.record_event()
 
         def wait() -> Any:
@@ -60,22 +60,17 @@ class _PinnedSender:
         return wait
 
     def _by_way_of_buffers(self, given: Any, there: Any) -> None:
-        """Torch copies from memory to memory on all cores."""
-        step = PINNED_BYTES // given.element_size()
-        for start in range(0, len(given), step):
-            part = given[start : start + step]
-            buffer = self._free_buffer().view(given.dtype)[: len(part)]
-            buffer.copy_(part)
-            there[start : start + step].copy_(buffer, non_blocking=True)
-            self._buffers[-1] = (self._buffers[-1][0], self._stream.record_event())
-
-    def _free_buffer(self) -> Any:
         torch = self._torch
-        if len(self._buffers) < PINNED_BUFFERS:
-            made = torch.empty(PINNED_BYTES, dtype=torch.uint8, pin_memory=True)
-            self._buffers.append((made, None))
-        else:
-            buffer, copied = self._buffers.popleft()
+        if not self._buffers:
+            for _ in range(PINNED_BUFFERS):
+                made = torch.empty(PINNED_BYTES, dtype=torch.uint8, pin_memory=True)
+                self._buffers.append((made, torch.cuda.Event()))
+        parts, places = (a.view(-1).view(torch.uint8).split(PINNED_BYTES) for a in (given, there))
+        for part, place in zip(parts, places, strict=True):
+            buffer, copied = self._buffers[0]
+            self._buffers.rotate(-1)
             copied.synchronize()
-            self._buffers.append((buffer, None))
-        return self._buffers[-1][0]
+            buffer = buffer[: len(part)]
+            buffer.copy_(part)  # on all cores
+            place.copy_(buffer, non_blocking=True)
+            copied.record(self._stream)

@@ -161,9 +161,8 @@ class Sample:
         hashes = scrambled(np.arange(start, start + chunk.n_rows, dtype=np.uint64))
         which = np.flatnonzero(hashes <= self._bound)
         if len(which):
-            rows, labels, weight = _rows_of(chunk.X, which), chunk.y, chunk.weight
-            labels, weight = some_rows(labels, which), some_rows(weight, which)
-            self._held.append((rows, labels, weight, hashes[which]))
+            rows, labels = _rows_of(chunk.X, which), some_rows(_array.host(chunk.y), which)
+            self._held.append((rows, labels, some_rows(chunk.weight, which), hashes[which]))
         if sum(len(h) for *_, h in self._held) > 2 * self._size:
             self._thin()
 

@@ -31,7 +31,7 @@ from .cyclic import CyclicLabels
 from .fourier import FourierLabels
 from .hashed import HashedLabels
 from .linear import LinearLabels
-from .numbered import NumberedLabels
+from .numbered import NumberedLabels, as_numbers
 from .onehot import OneHotLabels
 from .reading import choose_kernel, column_orders, read_labels
 from .right import LabelMap, Right
@@ -46,6 +46,7 @@ __all__ = [
     "NumberedLabels",
     "Right",
     "Unlabelled",
+    "as_numbers",
     "choose_kernel",
     "class_code",
     "class_weights",

@@ -15,6 +15,16 @@ from .. import _array
 COUNTED = 64
 
 
+def as_numbers(y: Any) -> NDArray[np.int64] | None:
+    """Labels in the host's memory that a device can number; None if they are others."""
+    y = _array.host(y)
+    if not isinstance(y, np.ndarray) or np.ma.isMaskedArray(y):
+        return None
+    if y.ndim != 1 or y.dtype.kind not in "iu":
+        return None
+    return y.astype(np.int64, copy=False) if np.can_cast(y.dtype, np.int64) else None
+
+
 @dataclass(frozen=True)
 class NumberedLabels:
     """A column of integer labels on a device; to a label map it looks like an array of them.
@@ -32,12 +42,9 @@ class NumberedLabels:
         if getattr(y, "ndim", 0) != 1 or y.shape[0] != rows.shape[0] or place is None:
             return None
         if not _array.on_device(y):
-            y = _array.host(y)
-            if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or y.dtype.itemsize > 8:
+            if (numbers := as_numbers(y)) is None:
                 return None
-            if y.dtype == np.uint64:
-                return None
-            y = place.put(y, np.int64)
+            y = place.put(numbers)
         if not _array.namespace(y).isdtype(y.dtype, "integral") or _array.place_of(y) != place:
             return None
         return cls(y)

@@ -8,13 +8,14 @@ asked for in the end is about the mean, e_i - delta with delta = sum_i w_i e_i /
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _array
 from .class_sums import ClassSums
-from .common import Array
+from .common import Array, round_origin
 from .cross import CrossMoment
 from .scatter import Scatter, centred
 from .spread import Spread
@@ -220,27 +221,35 @@ class Fold:
         """A sum of features to some power, multiplied by what they lack."""
         return _array.host(self._sums[name]).astype(np.float64) * self._factor**power
 
-    @property
-    def origin(self) -> Array:
+    @cached_property
+    def _rounded_origin(self) -> tuple[Array, Array]:
+        """What a model may keep of the origin, and how far the origin is from that."""
         if self._origin is None:
-            return np.zeros(self._width)
-        return _array.host(self._origin).astype(np.float64) * self._factor
+            return np.zeros(self._width), np.zeros(self._width)
+        origin = _array.host(self._origin)
+        with np.errstate(invalid="ignore"):  # infinity, which is looked for in the end
+            rounded = round_origin(origin * self._factor)
+            return rounded, origin.astype(np.float64) * self._factor - rounded
 
     def classes(self, columns: int) -> ClassSums:
+        origin, moved = self._rounded_origin
         found = self._home("classes", 0)
-        return ClassSums(columns, self.origin, found[:, -1], found[:, :-1] * self._factor)
+        sums, weights = found[:, :-1] * self._factor, found[:, -1]
+        return ClassSums(columns, origin, weights, sums + weights[:, None] * moved)
 
     def cross(self, name: str, total: float, origin: Array) -> CrossMoment:
         """`origin` is what was taken from the right-hand side beforehand, (q,)."""
         left, right = self._home(f"{name} left"), self._home(f"{name} right", 0)
         comoment = self._home(name) - np.outer(left, right / total)
-        return CrossMoment(total, self.origin, left / total, origin, right / total, comoment)
+        about, moved = self._rounded_origin
+        return CrossMoment(total, about, left / total + moved, origin, right / total, comoment)
 
     def spread(self, total: float) -> Spread:
         left = self._home("left")
         squares = np.maximum(self._home("squares", 2) - left**2 / total, 0)
         bounds = self._home("minimum"), self._home("maximum")
-        return Spread(total, self.origin, left / total, squares, *bounds)
+        origin, moved = self._rounded_origin
+        return Spread(total, origin, left / total + moved, squares, *bounds)
 
     def scatter(self, total: float) -> Scatter:
         """C_xx stays on the device, where it is wanted next."""
@@ -255,7 +264,8 @@ class Fold:
         cubic, quartic = centred(total, mean, pull, trace, third, fourth)
         for strip in _strips(len(mean)):
             matrix[strip, :] -= there[strip, None] * (total * there)
-        return Scatter(total, self.origin, mean, matrix, cubic, quartic)
+        origin, moved = self._rounded_origin
+        return Scatter(total, origin, mean + moved, matrix, cubic, quartic)
 
 
 def _strips(p: int) -> Iterator[slice]:

@@ -15,7 +15,7 @@ from .. import _array, _parameters
 from .._jit import get_ready
 from .._threads import one_blas_thread
 from .._validation import check_rows
-from ..batch import Batch, read_batch
+from ..batch import Batch, numbers_classes, read_batch
 from ..dual import KernelRows
 from ..engines import ENGINES, engine_of
 from ..engines.errors import placed
@@ -144,7 +144,7 @@ def stream_into(
     place = None if device is None else _array.named_place(device)
     rows = chunk_rows(estimator, source, memory, place is not None)
     if place is not None and not _parameters.is_exact(estimator):
-        source = Sent(source, place)
+        source = Sent(source, place, numbers_classes(estimator))
     size = source.n_bytes // source.head.dtype.itemsize
     get_ready(size)
     told = Progress(progress, source.n_rows, source.row_bytes)
@@ -162,6 +162,7 @@ def stream_into(
                 told.at(seen)
                 if state is not None:
                     state.save(work, seen)
+                del chunk  # a device need not hold it while the next but one is sent
     except (Exception, KeyboardInterrupt):
         if state is not None and moments is not None:
             work.moments_ = moments

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from .. import _array
-from .._threads import one_ahead
 from .._validation import check_rows
+from ..labels import as_numbers
 from ..sources import Chunk, Source
 
 
 class Sent(Source):
-    """A source whose chunks arrive on a device, each while the one before is in use."""
+    """A source whose chunks arrive on a device, each while the one before is in use.
 
-    def __init__(self, source: Source, place: _array.Place) -> None:
-        self.source, self._place = source, place
+    By one thread: filling pinned buffers takes all cores, and a card works by itself.
+    """
+
+    def __init__(self, source: Source, place: _array.Place, with_labels: bool) -> None:
+        """Labels that are numbers may go with the rows."""
+        self.source, self._place, self._with_labels = source, place, with_labels
         for name in ("called", "head", "names", "n_rows", "n_bytes", "labelled", "once"):
             setattr(self, name, getattr(source, name))
         columns = getattr(getattr(source, "X", None), "columns", None)
@@ -28,17 +32,23 @@ class Sent(Source):
         if not features:
             yield from stream
             return
-        for chunk, wait in one_ahead(self._sent(stream)):
-            yield replace(chunk, X=wait())
-
-    def _sent(
-        self, stream: Iterator[Chunk]
-    ) -> Generator[tuple[Chunk, Callable[[], Any]], None, None]:
-        send = _array.sender(self._place)
+        send, before = _array.sender(self._place), None
         for chunk in stream:
-            given = check_rows(None, chunk.X, reset=False, finite=False)
-            if hasattr(given, "toarray"):
-                given = given.toarray()
-            if given.dtype.kind != "f":
-                given = given.astype("float64")
-            yield chunk, send(given)
+            sent = self._sent(send, chunk)
+            if before is not None:
+                yield before()
+            before = sent
+        if before is not None:
+            yield before()
+
+    def _sent(self, send: Callable[[Any], Callable[[], Any]], chunk: Chunk) -> Callable[[], Chunk]:
+        """A chunk on its way; it is waited for on the device."""
+        given = check_rows(None, chunk.X, reset=False, finite=False)
+        if hasattr(given, "toarray"):
+            given = given.toarray()
+        if given.dtype.kind != "f":
+            given = given.astype("float64")
+        waits = {"X": send(given)}
+        if self._with_labels and (numbers := as_numbers(chunk.y)) is not None:
+            waits["y"] = send(numbers)
+        return lambda: replace(chunk, **{name: wait() for name, wait in waits.items()})
