@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 # scikit-learn runs its array-API check only where SciPy's dispatch is on; set before SciPy loads.
@@ -13,6 +14,9 @@ import numpy as np
 import pytest
 
 from labelens.datasets import load_mnist
+
+# A shell lets jobs in the background, and their children, ignore Ctrl-C; tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

@@ -17,6 +17,8 @@ import labelens
 
 ROOT = Path(__file__).parents[1]
 GENERATED = ("docs/gallery/", "docs/api/")  # by `make docs`, which checks links to them
+IN_A_CONSOLE = ("README.md", "docs/trust.md", "CONTRIBUTING.md")  # run as they are, line by line
+OPTIONAL = ("dask", "distributed", "onnxruntime", "skl2onnx", "pyspark", "torch")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -42,6 +44,12 @@ def python_blocks(page: str) -> list[Block]:
         for (language, code), (kind, after) in zip(fences, follow, strict=False)
         if language == "python"
     ]
+
+
+def optional(code: str) -> set[str]:
+    """Libraries of the larger installs that some code imports."""
+    named = {name for name in OPTIONAL if re.search(rf"\b{name}\b", code)}
+    return named | ({"onnx"} if "export.onnx" in code else set())
 
 
 def commands(page: str) -> list[str]:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from itertools import takewhile
 
 import pytest
 from typer.testing import CliRunner
@@ -19,18 +20,18 @@ from labelens.cli.app import app
 from labelens.explorer.serving import Explorer
 from pages import (
     GENERATED,
+    IN_A_CONSOLE,
     ROOT,
     anchors,
     commands,
     lay_out,
     links,
+    optional,
     pages,
     python_blocks,
     run_blocks,
 )
 
-OPTIONAL = ("dask", "distributed", "onnxruntime", "skl2onnx", "pyspark")
-IN_A_CONSOLE = ("README.md", "docs/trust.md", "CONTRIBUTING.md")  # run elsewhere, as they are
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
 
 
@@ -43,8 +44,7 @@ def folder(tmp_path, monkeypatch):
 
 def missing(code):
     """Optional libraries that some code imports and that are not here."""
-    named = {name for name in OPTIONAL if re.search(rf"\b{name}\b", code)}
-    named |= {"onnx"} if "export.onnx" in code else set()
+    named = optional(code)
     gone = sorted(name for name in named if importlib.util.find_spec(name) is None)
     if "pyspark" in named and not (shutil.which("java") or "JAVA_HOME" in os.environ):
         gone.append("Java 17")
@@ -58,7 +58,8 @@ def missing(code):
 def test_code_runs_and_prints_what_the_page_says(page, folder, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # a PATH may have another Python first
     blocks = python_blocks(page)
-    here = [block for block in blocks if not missing(block.code)]
+    # What follows a block that cannot run may need what it made.
+    here = list(takewhile(lambda block: not missing(block.code), blocks))
     if any("pyspark" in block.code for block in here):
         # Spark reads and writes in the folder that its Java was started in.
         path = r'(read\.parquet|overwrite\(\)\.save|Model\.load)\("'

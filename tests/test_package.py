@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,9 @@ def test_design_lists_every_room_from_high_to_low():
 def test_every_room_can_be_the_first():
     """While one loads, nothing above it is asked for."""
     places = (ROOT / "src" / "labelens").iterdir()
-    rooms = [p.stem for p in places if p.suffix == ".py" or (p / "__init__.py").exists()]
+    rooms = {p.stem for p in places if p.suffix == ".py" or (p / "__init__.py").exists()}
+    if find_spec("triton") is None:
+        rooms -= {"_triton"}
     code = (
         "import sys; from importlib import import_module\n"
         f"for room in {sorted(rooms)!r}:\n"
