@@ -32,7 +32,7 @@ class ApproximationReport:
     angles : ndarray of shape (n_draws, n_components)
         Radians between random and exact embeddings, the largest first.
     dependence : ndarray of shape (n_draws,)
-        That of the random embeddings, over that of the exact one.
+        HSIC of the random embeddings, whitened, with the labels, over that of the exact one.
     random : bool
         Whether features are random, and not landmarks.
     n_features : ndarray of shape (3,)
