@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import matplotlib
+from docutils import nodes
+from numpydoc.docscrape_sphinx import SphinxDocString
+from sphinx import addnodes
 
 import labelens
 
@@ -56,14 +61,17 @@ def take_from_root(app, docname, source):
     stubs = {page: f"{stub}.md" for stub, page in FROM_ROOT.items()}
 
     def moved(match):
-        target = match["target"]
+        text, target = match.groups()
+        if text == target:
+            text = ""  # the title of the page is filled in
         if target.startswith("docs/"):
             target = target.removeprefix("docs/")
         elif not re.match(r"[a-z]+:|#", target):
             target = stubs.get(target, f"../{target}")
-        return f"]({target})"
+        return f"[{text}]({target})"
 
-    source[0] = re.sub(r"\]\((?P<target>[^)]+)\)", moved, (ROOT / FROM_ROOT[docname]).read_text())
+    page = (ROOT / FROM_ROOT[docname]).read_text()
+    source[0] = re.sub(r"\[([^]]*)\]\(([^)]+)\)", moved, page)
 
 
 def take_the_tour(app, docname, source):
@@ -91,12 +99,34 @@ def take_the_tour(app, docname, source):
 # Reference ---------------------------------------------------------------------------------------
 
 default_role = "code"  # single backticks in docstrings
+smartquotes = False  # most quotes in docstrings are those of Python's strings
 autosummary_generate = True
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True
+
+as_parameter = SphinxDocString._process_param
+
+
+def as_written(self, name, words, fake_autosummary):
+    """Attributes in the words of their class, where numpydoc prefers those of the property."""
+    return as_parameter(self, name, words, fake_autosummary=False)
+
+
+SphinxDocString._process_param = as_written
+
+# Of the public names these are methods of every estimator too, and mostly those are meant.
+PUBLIC = "|".join({*labelens.__all__} - {"fit", "transform"})
+
+
+def link_names(app, what, name, obj, options, lines):
+    """Docstrings name functions in backticks and pages by their files; the site links them."""
+    for number, line in enumerate(lines):
+        line = re.sub(rf"(?<![`:])`(labelens\.)?({PUBLIC})`(?!`)", r":obj:`~labelens.\2`", line)
+        lines[number] = re.sub(r"docs/(\w+)\.md", r":doc:`/\1`", line)
+
 
 # Gallery -----------------------------------------------------------------------------------------
 
@@ -142,6 +172,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "labelens"
 html_static_path = ["_static"]
 html_css_files = ["labelens.css"]
+html_js_files = ["labelens.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -154,6 +185,7 @@ html_theme_options = {
     "secondary_sidebar_items": {
         "**": ["page-toc"],
         "benchmarks": [],
+        "gpu-results": [],
         "paper/README": [],
         "paper/claims": [],
         "paper/code": [],
@@ -169,6 +201,20 @@ html_theme_options = {
 html_sidebars = {page: [] for page in ("index", "start", "tour", "how", "which")}  # on their own
 
 
+def describe(app, pagename, templatename, context, doctree):
+    """What search engines show of a page: its title, and how it begins."""
+    if pagename == root_doc:
+        context["title"] = "Supervised dimensionality reduction"
+    begins = (nodes.section, nodes.container, addnodes.desc_content)
+    for words in doctree.findall(nodes.paragraph) if doctree else ():
+        if isinstance(words.parent, begins):
+            shown = html.escape(textwrap.shorten(words.astext(), 160, placeholder=" ..."))
+            context["metatags"] += f'<meta name="description" content="{shown}" />'
+            return
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", link_names, priority=900)  # after numpydoc
+    app.connect("html-page-context", describe)
     app.connect("source-read", take_from_root)
     app.connect("source-read", take_the_tour)

@@ -75,7 +75,7 @@ precision : None or "tf32", default=None
 classes_ : ndarray of shape (n_classes,)
     The classes seen so far, sorted (a list of such arrays for several columns of classes).
 label_kernel_ : str, label kernel or transformer
-    The label kernel used.
+    The label kernel used; None without labels.
 shrinkage_ : float
     The shrinkage used.
 n_components_ : int
@@ -140,7 +140,8 @@ scale : {None, "minmax", "standard"}, default=None
     Scale columns to [0, 1], as the paper does, or to unit variance first.
     The scaling comes from the first batch.
 components_ : ndarray of shape (n_components, p)
-    The directions, over p features of the kernel; not there with "exact".
+    The directions, over p features of the kernel (of scaled rows, if `scale` is set); not there
+    with "exact".
 mean_ : ndarray of shape (p,)
     Mean of the features.
 gamma_ : float

@@ -45,7 +45,8 @@ class SupervisedPCA(Projection):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, orthonormal when `shrinkage` is 1. Those that carry no information are zero.
+        The directions, orthonormal when `shrinkage` is 1; of scaled columns if `scale` is set.
+        Those that carry no information are zero.
     mean_ : ...
     singular_values_ : ...
     dependence_, dependence_ratio_ : ...
@@ -131,7 +132,8 @@ class SupervisedRandomProjection(Projection):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, rows of U^T; random mixtures of what the labels give.
+        The directions, rows of U^T; random mixtures of what the labels give. Of scaled columns if
+        `scale` is set.
     mean_ : ...
     singular_values_ : ...
     dependence_, dependence_ratio_ : ...

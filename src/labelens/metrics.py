@@ -77,11 +77,21 @@ def hsic(
 
 @dataclass(frozen=True, eq=False)
 class HSICTest:
-    """The outcome of `hsic_test`."""
+    """The outcome of `hsic_test`.
+
+    Attributes
+    ----------
+    statistic : float
+        HSIC of X and y.
+    pvalue : float
+        The share of permutations, the data itself among them, whose HSIC is as large.
+    null : ndarray of shape (n_permutations,)
+        HSIC with shuffled labels.
+    """
 
     statistic: float
     pvalue: float
-    null: NDArray[np.float64]  # (n_permutations,): HSIC with shuffled labels
+    null: NDArray[np.float64]
 
 
 def hsic_test(

@@ -33,14 +33,30 @@ LARGEST = 1e140
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The outcome of `select`: the best candidate, fitted on all rows, and why it is the best."""
+    """The outcome of `select`: the best candidate, fitted on all rows, and why it is the best.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The best candidate, fitted on all rows.
+    params : dict
+        Its values of the parameters that candidates differ in.
+    score, error : float
+        Its held-out score, and the standard error of that over folds.
+    metric : str
+        What the score is, such as "1-NN accuracy".
+    table : list of dict
+        A row for every candidate, the best first.
+    reason : str
+        Why it is the best, in a sentence.
+    """
 
     estimator: Any
-    params: dict[str, Any]  # those that candidates differ in, of the best
-    score: float  # held out, and its standard error over folds
+    params: dict[str, Any]
+    score: float
     error: float
     metric: str
-    table: list[dict[str, Any]]  # a row for every candidate, the best first
+    table: list[dict[str, Any]]
     reason: str
 
     def __repr__(self) -> str:

@@ -43,6 +43,7 @@ def onnx(estimator: Any, path: str | os.PathLike[str], *, double: bool = False) 
     >>> X, y = np.random.default_rng(0).normal(size=(100, 5)), np.arange(100) % 3
     >>> model = labelens.KernelSupervisedPCA(2, random_state=0).fit(X, y)
     >>> labelens.export.onnx(model, "model.onnx")  # doctest: +SKIP
+    >>> import onnxruntime  # doctest: +SKIP
     >>> session = onnxruntime.InferenceSession("model.onnx")  # doctest: +SKIP
     >>> (Z,) = session.run(None, {"X": X.astype(np.float32)})  # doctest: +SKIP
     """

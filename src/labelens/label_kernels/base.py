@@ -19,10 +19,10 @@ class ClassKernel(LabelKernel):
     """A similarity of classes, which are known only when all rows have been seen."""
 
     def check(self, classes: Iterable[Any]) -> None:
-        """Refuse, by its name, a class that has no place in this kernel."""
+        """Refuse, in an error that names it, a class that has no place in this kernel."""
 
     def between(self, classes: Sequence[Any]) -> Array:
-        """(c, c) positive semidefinite, for classes in sorted order."""
+        """How alike c classes are, given in sorted order: (c, c), positive semidefinite."""
         raise NotImplementedError
 
 

@@ -77,7 +77,11 @@ class Product(Columns):
 
     Examples
     --------
+    >>> import numpy as np, pandas as pd
+    >>> from labelens import SupervisedPCA
     >>> from labelens.label_kernels import Ordinal, Product
-    >>> Product("delta", Ordinal()) == Product("delta", Ordinal())
-    True
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
+    >>> y = pd.DataFrame({"station": list("abc") * 20, "grade": np.arange(60) % 4})
+    >>> SupervisedPCA(2, label_kernel=Product("delta", Ordinal())).fit(X, y).label_kernel_
+    Product('delta', Ordinal(order=None))
     """

@@ -43,9 +43,10 @@ class Cyclic(LabelKernel):
         check_number(self.harmonics, "harmonics", 1, 512, integer=True)
 
     def features(self, labels: Array) -> Array:
-        """(n,) -> (n, 2 harmonics + 1), the constant first.
+        """Label features whose inner products are L: (n,) -> (n, 2 harmonics + 1).
 
-        cos(t/2)^(2m) = 4^-m sum_j binom(2m, m + j) exp(i j t), j = -m .. m.
+        The constant comes first: cos(t/2)^(2m) = 4^-m sum_j binom(2m, m + j) exp(i j t), where j
+        goes from -m to m.
         """
         m, j = self.harmonics, np.arange(1, self.harmonics + 1)
         # Within a period first: the sine of a large number has lost its last digits.

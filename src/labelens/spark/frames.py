@@ -45,11 +45,12 @@ def fit(estimator: Estimator, df: Any, features: Any = None, label: Any = None) 
 
     Every pass reads the DataFrame anew, so its partitions must hold the same rows each time:
     `persist` it, or write it to files, where they come from a shuffle or from random numbers. A
-    partition whose number of rows has changed is refused.
+    partition whose number of rows has changed is refused. See docs/spark.md for examples.
 
     Parameters
     ----------
-    estimator : one of the four methods; it is fitted, or, if anything goes wrong, left as it was
+    estimator : one of the four methods
+        It is fitted, or left as it was if anything goes wrong.
     df : pyspark.sql.DataFrame, of a classic session or of Spark Connect
     features : str or list of str, default=None
         Columns of numbers, of arrays of numbers, or of vectors (`pyspark.ml.linalg`), all as long

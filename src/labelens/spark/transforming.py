@@ -24,7 +24,7 @@ def transform(
     """Add the embedding of every row as a column.
 
     Nothing is computed before the result is asked for. (Where features are arrays or vectors, the
-    first row is, to see how long they are.)
+    first row is, to see how long they are.) See docs/spark.md for examples.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def transform(
     output : str, default="embedding"
         The new column.
     features : str or list of str, default=None
-        Columns, as in `fit`; None: those that the model was fitted on, by their names.
+        Columns, as in `labelens.spark.fit`; None: those that the model was fitted on, by their
+        names.
     vector : bool, default=False
         Whether the column holds vectors (`pyspark.ml.linalg`), which stages of pipelines read;
         otherwise arrays, of floats if all features are, else of doubles.

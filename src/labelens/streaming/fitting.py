@@ -49,12 +49,13 @@ def fit(
     The model is that of `estimator.fit` on all rows at once, to the last bit, wherever nothing is
     taken from a sample of the rows: `gamma="median"` and `"auto"`, landmarks,
     `n_components="auto"` and the width of an RBF kernel over labels are, if there are more than
-    16384 rows. Scaling and `gamma="scale"` of the kernel methods take a first pass over all rows,
-    `class_weight="balanced"` one over the labels.
+    16384 rows (fewer of rows wider than 4 KB). Scaling and `gamma="scale"` of the kernel methods
+    take a first pass over all rows, `class_weight="balanced"` one over the labels.
 
     Parameters
     ----------
-    estimator : one of the four methods; it is fitted, or, if anything goes wrong, left as it was
+    estimator : one of the four methods
+        It is fitted, or left as it was if anything goes wrong.
     source : array, frame, path, glob, list of paths, iterable of (X, y), or dask array or frame
         Files are parquet, Arrow, CSV, .npy or .npz, all of one kind and with the same columns;
         those of a glob are sorted by name. Batches may have any size.

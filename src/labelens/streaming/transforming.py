@@ -40,7 +40,7 @@ def transform(
     source
         As in `labelens.fit`. Of files with columns those are read that the model was fitted on;
         the y of batches is not looked at.
-    out : path
+    out : path, default=None
         .npy, .parquet or .csv (columns z1, z2, ...). It is there when it is complete, and not
         before. None, of dask arrays and frames only: what `estimator.transform` gives, lazily.
     memory, progress

@@ -23,16 +23,37 @@ ROUNDING = 1e-6  # relative errors of a kernel below are not worth halving
 
 @dataclass(frozen=True, eq=False)
 class ApproximationReport:
-    """The outcome of `approximation_report`; print it."""
+    """The outcome of `approximation_report`; print it.
 
-    reference: str  # what the random answer was compared with; "" where it is exact itself
-    angles: Array  # (n_draws, k) radians between random and exact embeddings, the largest first
-    dependence: Array  # (n_draws,) of the random embeddings, over that of the exact one
-    random: bool  # whether features are random, and not landmarks
-    n_features: Array  # (m,) p/2, p and 2p; empty where no kernel was approximated
-    kernel_errors: Array  # (m, n_draws) |Phi Phi^T - K| / |K| with as many features
-    n_rows: int  # the models were fitted on
-    n_samples: int  # that were passed
+    Attributes
+    ----------
+    reference : str
+        What the random answer was compared with; empty where it is exact itself.
+    angles : ndarray of shape (n_draws, n_components)
+        Radians between random and exact embeddings, the largest first.
+    dependence : ndarray of shape (n_draws,)
+        HSIC of the random embeddings, whitened, with the labels, over that of the exact one.
+    random : bool
+        Whether features are random, and not landmarks.
+    n_features : ndarray of shape (3,)
+        Half of the features asked for, as many, and twice as many; empty where no kernel was
+        approximated.
+    kernel_errors : ndarray of shape (3, n_draws)
+        The norm of Phi Phi^T - K over that of K, with as many features.
+    n_rows : int
+        Rows that the models were fitted on.
+    n_samples : int
+        Rows that were passed.
+    """
+
+    reference: str
+    angles: Array
+    dependence: Array
+    random: bool
+    n_features: Array
+    kernel_errors: Array
+    n_rows: int
+    n_samples: int
 
     @property
     def kernel_error(self) -> float:
@@ -64,7 +85,7 @@ class ApproximationReport:
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """What it comes to, in one sentence."""
         if not self.reference:
             return "There is nothing to approximate: this estimator is exact."
         largest = np.degrees(self.angles[:, 0])

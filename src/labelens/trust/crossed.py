@@ -17,11 +17,21 @@ from ..task import Rows, Task, embedded, seeded
 
 @dataclass(frozen=True, eq=False)
 class CrossEmbedding:
-    """The outcome of `cross_embed`."""
+    """The outcome of `cross_embed`.
 
-    Z: Array  # (n, k) every row by a model that has not seen its label
-    fitted: Array  # (n, k) every row by a model that has, in the same frame
-    fold: Rows  # (n,) the fold in which a row was held out
+    Attributes
+    ----------
+    Z : ndarray of shape (n_samples, n_components)
+        Every row by a model that has not seen its label.
+    fitted : ndarray of shape (n_samples, n_components)
+        Every row by a model that has, in the same frame.
+    fold : ndarray of shape (n_samples,)
+        The fold in which a row was held out.
+    """
+
+    Z: Array
+    fitted: Array
+    fold: Rows
 
     def __repr__(self) -> str:
         n, k = self.Z.shape

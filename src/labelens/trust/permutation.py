@@ -19,18 +19,36 @@ LEVEL = 0.05  # p-values up to here are evidence
 
 @dataclass(frozen=True, eq=False)
 class PermutationReport:
-    """The outcome of `permutation_report`; print it."""
+    """The outcome of `permutation_report`; print it.
 
-    metric: str  # of the scores
-    score: float  # of held-out rows
-    dependence: float  # of held-out rows
-    training_score: float  # of the picture that fit_transform shows
-    null_score: Array  # (n_permutations,) each with shuffled labels
+    Attributes
+    ----------
+    metric : str
+        What the scores are, such as "1-NN accuracy".
+    score, dependence : float
+        Of held-out rows.
+    training_score : float
+        The score of the picture that `fit_transform` shows.
+    null_score, null_dependence, null_training_score : ndarray of shape (n_permutations,)
+        The same with shuffled labels.
+    n_folds : int
+        Parts that were held out in turn.
+    n_rows : int
+        Rows that were used.
+    n_samples : int
+        Rows that were passed.
+    """
+
+    metric: str
+    score: float
+    dependence: float
+    training_score: float
+    null_score: Array
     null_dependence: Array
     null_training_score: Array
     n_folds: int
-    n_rows: int  # that were used
-    n_samples: int  # that were passed
+    n_rows: int
+    n_samples: int
 
     @property
     def score_pvalue(self) -> float:
@@ -39,7 +57,7 @@ class PermutationReport:
 
     @property
     def dependence_pvalue(self) -> float:
-        """The same for the dependence."""
+        """How often the dependence on shuffled labels is as high."""
         return float(_pvalues(self._table)[0, 1])
 
     @property
@@ -59,7 +77,7 @@ class PermutationReport:
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """What it comes to, in one sentence."""
         name, own, null = f"held-out {self.metric}", self.score, self.null_score
         if self.dependence_pvalue < self.score_pvalue:
             name, own, null = "held-out dependence", self.dependence, self.null_dependence

@@ -43,20 +43,31 @@ def _compared(fitted: Array, other: Array) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class StabilityReport:
-    """The outcome of `stability_report`; print it."""
+    """The outcome of `stability_report`; print it.
 
-    rows: Movement  # other rows, the same seed
-    seeds: Movement | None  # the same rows, other seeds; None where the estimator has none
+    Attributes
+    ----------
+    rows : Movement
+        Other rows, the same seed. Its `angles`, `found` and `matched` have a row for every half
+        and a column for every component: radians between the embeddings, the largest first; the
+        share of a component that lies in the other embedding; and the share that lies in the
+        other's component of the same number.
+    seeds : Movement or None
+        The same rows, other seeds. None where the estimator has none.
+    """
+
+    rows: Movement
+    seeds: Movement | None
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """(k,) whether a component is found again: nine tenths of it, in the mean, either way."""
+        """Whether a component is found again: nine tenths of it, in the mean, either way; (k,)."""
         found = [movement.found.mean(axis=0) for movement in self._causes.values()]
         return np.min(found, axis=0) >= STABLE
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """What it comes to, in one sentence."""
         moving = int((~self.stable).sum())
         if not moving:
             again = " and with ".join(f"other {cause}" for cause in self._causes)
