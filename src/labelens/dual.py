@@ -23,7 +23,6 @@ from ._threads import in_order
 from .kernels import Kernel
 from .moments import Array, CrossMoment, union_of_classes
 
-TILE = 1024
 # Numbers of K that are on a device at a time.
 BAND = 1 << 27
 

@@ -304,7 +304,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_is_fitted(self, "moments_")
         self._live(_array.named_place(where))
-        self.moments_ = self.moments_.to(self._place)
+        self.moments_ = self.moments_.to(_array.device_of(self._place))
         return self
 
     def _live(self, place: _array.Place | None) -> None:

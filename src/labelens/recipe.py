@@ -137,6 +137,9 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         noise = Unlabelled.for_rows(
             _array.host(_array.rows_at(rows, slice(BLOCK_ROWS))), estimator.n_components, seed
         )
+    block = block_rows(rows, estimator.batch_size)
+    if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
+        block = min(block, BLOCK_ROWS)  # features that are dense leave no more behind than others
     return Recipe(
         _parameters.of(estimator),
         estimator.n_components,
@@ -148,7 +151,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         noise,
         scatter,
         spread_kept,
-        block_rows(rows, estimator.batch_size),
+        block,
     )
 
 
@@ -161,7 +164,8 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
     rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
     scaling = None
     if needs_spread(estimator):
-        spread = spread_of(batch) if batch.spread is None else batch.spread
+        names = getattr(estimator, "feature_names_in_", None)
+        spread = spread_of(batch, names=names) if batch.spread is None else batch.spread
         if estimator.scale is not None:
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
@@ -309,12 +313,15 @@ def needs_spread(estimator: Any) -> bool:
     return rule or (estimator.scale is not None and not scales_moments(estimator))
 
 
-def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
-    """The first pass of kernel methods: ranges and variances of all columns."""
+def spread_of(batch: Batch, before: Spread | None = None, names: Any = None) -> Spread:
+    """The first pass of kernel methods: ranges and variances of all columns.
+
+    `names` are those of the columns, for a message.
+    """
     rows, weight = batch.rows, batch.weight
     if _array.on_device(rows):
         spread = spread_on_device(rows, weight)
-        return _checked(spread if before is None else before.merge(spread), rows)
+        return _checked(spread if before is None else before.merge(spread), rows, names)
     block = block_rows(rows, None)
 
     def of(start: int) -> Spread:
@@ -327,12 +334,12 @@ def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
         with np.errstate(over="ignore", invalid="ignore"):
             total = part if total is None else total.merge(part)
     assert total is not None
-    return _checked(total, rows)
+    return _checked(total, rows, names)
 
 
-def _checked(total: Spread, rows: Any) -> Spread:
+def _checked(total: Spread, rows: Any, names: Any) -> Spread:
     if not np.isfinite(total.squares).all():
-        refuse_non_finite(rows)
+        refuse_non_finite(rows, names)
         raise ValueError(
             "The variances of X overflow float64: X or sample_weight is too large. Scale them down "
             "first."
@@ -343,8 +350,8 @@ def _checked(total: Spread, rows: Any) -> Spread:
 def block_rows(rows: Any, batch_size: int | None) -> int:
     """Rows in a block of the grid.
 
-    A sparse block leaves a dense p x q moment behind, which costs more to merge than its few
-    entries to read, so wide sparse data takes larger blocks.
+    A block of sparse features leaves a dense p x q moment behind, which costs more to merge than
+    its few entries to read, so wide sparse data takes larger blocks.
     """
     block = BLOCK_ROWS
     if sparse.issparse(rows):
