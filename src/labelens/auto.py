@@ -5,7 +5,7 @@ gamma="auto"         of WIDTHS times gamma="scale", the one whose embedding of r
                      folds of at most 2000 rows, with at most 512 features.
 n_components="auto"  as many as carry dependence beyond chance: component j counts if its singular
                      value is larger than the j-th of each of 19 shuffles of the labels (5 %), and
-                     all before it count. At most 5000 rows are looked at.
+                     all before it count. At most 5000 rows are looked at, and 32 components.
 """
 
 from __future__ import annotations

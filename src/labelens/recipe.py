@@ -18,6 +18,7 @@ from ._scratch import Empty, Scratch
 from ._threads import in_order
 from ._validation import check_seed, refuse_non_finite
 from .batch import Batch
+from .dual import KernelRows
 from .kernels import Kernel, make_kernel, settle_gamma
 from .labels import LabelMap, Right, Unlabelled, make_label_map
 from .maps import FeatureMap, Identity, make_feature_map
@@ -64,10 +65,14 @@ class Recipe:
         return len(getattr(self.psi, "kinds", ()))
 
     @property
+    def plain(self) -> bool:
+        """Whether the features are the rows as they are."""
+        return isinstance(self.phi, Identity) and self.scaling is None
+
+    @property
     def class_sums_only(self) -> bool:
-        """Whether rows are taken as they are, and nothing is wanted but sums over classes."""
-        wanted = self.scatter or self.spread or self.noise is not None
-        return isinstance(self.phi, Identity) and self.scaling is None and not wanted
+        """Whether nothing is wanted of plain rows but sums over classes."""
+        return self.plain and not (self.scatter or self.spread or self.noise is not None)
 
     def scaled(self, rows: Any) -> Any:
         return rows if self.scaling is None else self.scaling(rows)
@@ -301,6 +306,27 @@ def _cross(
             origin=origin,
         )
     return CrossMoment.of(features, right.features, weight)
+
+
+def keep_rows(
+    recipe: Recipe, batch: Batch, right: Right | None, before: KernelRows | None
+) -> KernelRows:
+    """What the exact kernel has in place of `summarize`: the rows, with their label features."""
+    n, labelled = batch.rows.shape[0], batch.labelled
+    weight = np.ones(n) if batch.weight is None else batch.weight
+    if recipe.psi is None:  # L = I: one random vector a row
+        assert recipe.noise is not None
+        start = 0 if before is None else before.n_samples
+        right = Right(features=recipe.noise.vectors(start, start + n, weight))
+        labelled = np.ones(n, dtype=bool)
+    if right is None:
+        assert before is not None
+        return before.without_rows(n)
+    # A copy, which the caller cannot change.
+    rows = recipe.scaled(_array.rows_at(batch.rows, labelled))
+    return KernelRows(
+        n, rows, weight[labelled], right.classes, _array.host(right.codes), right.features
+    )
 
 
 def needs_spread(estimator: Any) -> bool:
