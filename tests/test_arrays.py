@@ -4,6 +4,7 @@ What runs on a card is run here too, on the host: arrays are told apart by where
 and `on_device` makes that of the host look like a card's.
 """
 
+import copy
 import os
 import subprocess
 import sys
@@ -289,6 +290,16 @@ def test_a_model_moves_and_files_know_no_device(data, on_device, tmp_path):
             np.testing.assert_allclose(loaded.transform(X), truth, atol=1e-10)
             found = loaded.transform(torch.asarray(X))
             np.testing.assert_allclose(found.numpy(), truth, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", [LINEAR[2], KERNEL[1], KERNEL[4]], ids=named)
+def test_a_model_goes_on_where_it_was_moved_to(data, put, model):
+    X, y = data
+    model = clone(model).fit(X, y)
+    truth = copy.deepcopy(model).partial_fit(X, y).transform(X)
+    moved = model.to(sys.modules[type(put(X)).__module__.partition(".")[0]])
+    moved.merge(copy.deepcopy(moved))
+    np.testing.assert_allclose(back(moved.transform(X)), truth, atol=1e-10)
 
 
 def test_places_that_are_none(data):

@@ -70,6 +70,9 @@ CASES = {
     "negative weight": (X0, Y0, -np.ones(12), ValueError, "negative at row 0"),
     "zero weights": (X0, Y0, np.zeros(12), ValueError, "at least one non-zero"),
     "nan weight": (X0, Y0, np.full(12, np.nan), ValueError, "NaN or infinity .* at row 0"),
+    "masked weight": (
+        X0, Y0, np.ma.masked_equal(np.arange(12.0), 3), ValueError, "is a masked array",
+    ),
     "one dimension": (X0[:, 0], Y0, None, ValueError, "2D array"),
     "y with three": (X0, np.zeros((12, 2, 2)), None, ValueError, "one or two dimensions"),
 }  # fmt: skip
@@ -127,6 +130,36 @@ def test_rows_too_large_to_be_squared(gamma):
     np.testing.assert_allclose(
         linear.fit(X * 1e200, y).transform(X * 1e200) / 1e200, SupervisedPCA(1).fit_transform(X, y)
     )
+
+
+def test_what_is_refused_in_the_end_does_not_warn_on_the_way(recwarn):
+    X, y = good()
+    with pytest.raises(ValueError, match="sample_weight is too large"):
+        SupervisedPCA(1).fit(X, y, sample_weight=np.full(12, 1e308))
+    with pytest.raises(ValueError, match="embedding of these rows overflows"):
+        SupervisedRandomProjection(1, random_state=0).fit_transform(X * 1e160, y)
+    far = sparse.csr_array(X + 1e12)  # no digits are left: variances may come out below zero
+    SupervisedPCA(1, shrinkage=0.1).fit(far, y)
+    assert not [str(one.message) for one in recwarn if one.category is RuntimeWarning]
+
+
+@pytest.mark.parametrize("gamma", ["scale", "median", "auto"])
+def test_rows_too_small_to_be_squared(gamma):
+    """One over a variance that has all but vanished would be infinite."""
+    X, y = good()
+    model = KernelSupervisedPCA(1, gamma=gamma, random_state=0).fit(X * 1e-156, y)
+    assert 0.01 <= model.gamma_ <= 100 if gamma == "auto" else model.gamma_ == 1
+    assert np.isfinite(model.transform(X * 1e-156)).all()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"n_components": "auto"}, {"scale": "standard", "shrinkage": "auto"}]
+)
+def test_what_is_looked_at_twice_names_its_columns_too(parameters):
+    """Before anything else is said about such rows."""
+    X = FRAME.mask(FRAME.iloc[7, 2] == FRAME)
+    with pytest.raises(ValueError, match="NaN at row 7, column 'depth'"):
+        SupervisedPCA(**parameters).fit(X, good()[1])
 
 
 def state(model):

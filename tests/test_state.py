@@ -1,6 +1,7 @@
 """What an estimator keeps from call to call: moments, parameters, maps, and what may be merged."""
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -19,6 +20,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
+from labelens.kernels import Kernel
 
 
 @pytest.mark.parametrize("method", [SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA])
@@ -65,6 +67,18 @@ def test_parameters_are_those_of_the_first_batch(data):
         assert model.fit(X, y).transform(X).shape == (90, 3)
 
 
+def test_parameters_stay_the_same_in_a_pickle(data):
+    """NaN comes back as another NaN, and a number may be written anew."""
+    X, y = data[0], data[1].astype(float)
+    y[::5] = np.nan
+    model = SupervisedPCA(np.int64(2), label_kernel="delta", missing_label=float("nan"))
+    model = pickle.loads(pickle.dumps(model.partial_fit(X, y)))
+    model.set_params(n_components=np.int64(2)).partial_fit(X, y)
+    assert model.n_samples_seen_ == 180
+    with pytest.raises(ValueError, match="missing_label was nan at the first batch and is 0 now"):
+        model.set_params(missing_label=0).partial_fit(X, data[1])
+
+
 def test_unsolved_is_not_fitted(data):
     X, y = data
     model = SupervisedPCA(1)
@@ -95,6 +109,21 @@ def test_wide_sparse_blocks_do_not_depend_on_batch_size(rng):
     found = [SupervisedPCA(2, batch_size=b).fit(X, y).components_ for b in (None, 1024, 4096)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("approximation", ["exact", "fourier", "nystroem"])
+def test_wide_sparse_rows_make_no_larger_blocks_of_what_is_dense(monkeypatch, rng, approximation):
+    X = sparse.random_array((3000, 5000), density=0.001, format="csr", rng=rng)
+    model = KernelSupervisedPCA(
+        2, gamma=0.1, approximation=approximation, n_random_features=32, random_state=0
+    )
+    made, kernel = [], Kernel.__call__
+    monkeypatch.setattr(
+        Kernel, "__call__", lambda self, A, B: made.append(A.shape[0]) or kernel(self, A, B)
+    )
+    model.fit(X, rng.integers(0, 3, 3000)).transform(X)
+    assert model._recipe.block == 1024
+    assert max(made, default=0) <= 1024
 
 
 def test_merging_exact_with_features_is_refused(data):

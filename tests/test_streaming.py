@@ -213,12 +213,12 @@ def test_new_classes_in_any_batch(rng):
 
 
 def test_one_row_at_a_time_costs_one_solve(rng, monkeypatch):
-    import labelens.projection
+    import labelens.fitted
 
     X, y = stream(rng, n=300)
     solves = []
-    solve = labelens.projection.solve
-    monkeypatch.setattr(labelens.projection, "solve", lambda *a: solves.append(1) or solve(*a))
+    solve = labelens.fitted.solve
+    monkeypatch.setattr(labelens.fitted, "solve", lambda *a: solves.append(1) or solve(*a))
     model = SupervisedPCA(2)
     for row in range(300):
         model.partial_fit(X[row : row + 1], y[row : row + 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from numbers import Number
 from typing import Any
 
 from scipy import sparse
@@ -105,15 +106,20 @@ def check_streams(estimator: Any) -> None:
 
 def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
     """What has been summed up with some parameters cannot go on with others."""
-    for name, value in estimator.get_params(deep=False).items():
+    for name, value in of(estimator).items():
         old = before[name]
-        by_value = isinstance(value, (str, int, float, dict, LabelKernel))
-        same = value is old or (by_value and value == old)
-        if not same and name not in ("batch_size", "precision"):
+        if not _same(value, old) and name not in ("batch_size", "precision"):
             raise ValueError(
                 f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
                 "fit, or set it back."
             )
+
+
+def _same(value: Any, old: Any) -> bool:
+    """By value where it has one: after a trip through a file nothing is the object it was."""
+    if value is old or not isinstance(value, (str, Number, dict, LabelKernel)):
+        return value is old
+    return bool(value == old or (value != value and old != old))  # NaN does not equal itself
 
 
 def is_exact(estimator: Any) -> bool:

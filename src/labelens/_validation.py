@@ -321,6 +321,11 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
     sample_weight = _array.host(sample_weight)
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(
+            "sample_weight is a masked array with masked values; fill them first, 0 for a row that "
+            "shall not count: sample_weight.filled(0)."
+        )
     values = np.asarray(sample_weight)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values)))

@@ -5,7 +5,7 @@ gamma="auto"         of WIDTHS times gamma="scale", the one whose embedding of r
                      folds of at most 2000 rows, with at most 512 features.
 n_components="auto"  as many as carry dependence beyond chance: component j counts if its singular
                      value is larger than the j-th of each of 19 shuffles of the labels (5 %), and
-                     all before it count. At most 5000 rows are looked at.
+                     all before it count. At most 5000 rows are looked at, and 32 components.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._threads import one_blas_thread
-from ._validation import check_seed
+from ._validation import check_seed, refuse_non_finite
 from ._warn import warn_user
 from .batch import Batch
 from .folds import blockwise, cross_validate
@@ -43,6 +43,8 @@ def settle(estimator: Any, batch: Batch) -> Any:
             f"{auto[0]}='auto' looks for dependence on labels, and there is no y; give it a number"
             + (", 'scale' or 'median'." if auto[0] == "gamma" else ".")
         )
+    # These are looked at before they are summed up, which is where NaN would show.
+    refuse_non_finite(batch.rows, getattr(estimator, "feature_names_in_", None))
     parameters = estimator.get_params(deep=False)
     parameters["random_state"] = check_seed(estimator.random_state)
     labelled = batch.take(np.flatnonzero(batch.labelled))

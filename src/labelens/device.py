@@ -14,7 +14,7 @@ from scipy import sparse
 from . import _array
 from .batch import Batch
 from .labels import NumberedLabels, Right
-from .maps import Identity, unscaled
+from .maps import unscaled
 from .moments import Array, ClassSums, Moments
 from .moments.fold import (
     Fold,
@@ -61,14 +61,13 @@ def _in_blocks(recipe: Recipe, batch: Batch, right: Right | None, seen: int) -> 
     """In general: so many rows were seen before."""
     rows, labels = batch.rows, _Labels(recipe, batch, right)
     total = float(rows.shape[0]) if batch.weight is None else float(batch.weight.sum())
-    about_zero = isinstance(recipe.phi, Identity) and recipe.scaling is None
     with _array.products(_array.place_of(rows), recipe.parameters["precision"]):
         if _waves_by_classes(recipe, labels):
             fold = _waves(recipe, rows, labels)
         else:
             # On trust, so that the device has work to do while it is asked whether that was right.
             fold = _folded(recipe, rows, labels, seen, None)
-            if about_zero and bool(far_from_zero(rows)):
+            if recipe.plain and bool(far_from_zero(rows)):
                 fold = _folded(recipe, rows, labels, seen, centre_of(rows))
     return Moments(
         rows.shape[0],
@@ -103,9 +102,8 @@ def _waves(recipe: Recipe, rows: Any, labels: _Labels) -> Fold:
 def _folded(recipe: Recipe, rows: Any, labels: _Labels, seen: int, origin: Any) -> Fold:
     """The sums over all blocks, of features about some origin."""
     assert recipe.phi is not None
-    plain = isinstance(recipe.phi, Identity) and recipe.scaling is None
     single, fold = recipe.parameters["precision"] == "tf32", None
-    for here in blocks(rows, _width(recipe, plain and origin is None)):
+    for here in blocks(rows, _width(recipe, recipe.plain and origin is None)):
         features, factor = unscaled(recipe.phi, recipe.scaled(rows[here, :]))
         if fold is None:
             if origin is None and recipe.scatter:

@@ -23,7 +23,6 @@ from ._threads import in_order
 from .kernels import Kernel
 from .moments import Array, CrossMoment, union_of_classes
 
-TILE = 1024
 # Numbers of K that are on a device at a time.
 BAND = 1 << 27
 
@@ -40,14 +39,15 @@ class KernelRows:
     features: Any  # (n, q) label features, or None
     place: _array.Place | None = None  # the device that makes K of rows that are on the host
 
-    def rows_only(self, which: slice) -> KernelRows:
-        """Some of the rows."""
+    def without_rows(self, n_samples: int) -> KernelRows:
+        """So many samples of the same kind, none of which has a label."""
         return replace(
             self,
-            rows=self.rows[which],
-            weight=self.weight[which],
-            codes=None if self.codes is None else self.codes[which],
-            features=None if self.features is None else self.features[which],
+            n_samples=n_samples,
+            rows=self.rows[:0],
+            weight=self.weight[:0],
+            codes=None if self.codes is None else self.codes[:0],
+            features=None if self.features is None else self.features[:0],
         )
 
     def to(self, place: Any) -> KernelRows:

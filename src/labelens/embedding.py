@@ -41,8 +41,7 @@ def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[
     """The same for several solutions over the same features; the rows are read once."""
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
     edges = np.cumsum([len(one.solution.components) for one in several])
-    plain = isinstance(recipe.phi, Identity) and recipe.scaling is None
-    plain = plain and rows.dtype == dtype and not sparse.issparse(rows)
+    plain = recipe.plain and rows.dtype == dtype and not sparse.issparse(rows)
     if plain and all(one.cancels < SAFE_TO_CANCEL for one in several):
         # One product, without a copy of X: centring afterwards costs three digits at most.
         projector = np.hstack([one.projector for one in several]).astype(dtype)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from . import _parameters
 from ._threads import in_order, one_blas_thread
 from ._validation import check_seed
 from .batch import Batch
@@ -249,7 +250,7 @@ class _Variant:
 
 def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
     def what_is_solved(i: int) -> list[Any]:
-        parameters = dict(vars(estimators[i]))  # all that an estimator has before it is fitted
+        parameters = _parameters.of(estimators[i])
         if not estimators[i]._solver.mixes:
             parameters.pop("n_components")  # the first of many components are those of few
         return [type(estimators[i]).__name__, *parameters.values()]
@@ -257,7 +258,7 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
     for members in grouped(one.members, what_is_solved):
         sizes = [estimators[i].n_components for i in members]
         lead = estimators[members[int(np.argmax(sizes))]]
-        parameters = dict(vars(lead))
+        parameters = _parameters.of(lead)
         if not scales_moments(lead):
             parameters["scale"] = None  # done to the rows
         recipe = replace(

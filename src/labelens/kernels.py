@@ -208,9 +208,10 @@ def make_kernel(name: Any, gamma: Any, params: Mapping[str, Any] | None) -> Kern
 def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel:
     """Replace a rule for gamma by the number that it gives for these rows.
 
-    "scale": 1 / (d * variance of all entries), as in scikit-learn's SVC; 1 if X is constant.
+    "scale": 1 / (d * variance of all entries), as in scikit-learn's SVC.
     "median": sigma is the median distance between rows, gamma = 1 / (2 sigma^2); over all pairs
     of at most 1000 rows, drawn at random.
+    Both are 1 where rows do not differ, or by so little that their squares vanish.
     """
     if not isinstance(kernel.gamma, str):
         return kernel
@@ -220,7 +221,7 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
         # About the first column's origin, so that a common offset of all columns costs no digits.
         mean = (spread.origin - spread.origin[0]) + spread.offset
         variance = spread.variance.mean() + mean.var()
-        gamma = 1 / (mean.size * variance) if variance > 0 else 1.0
+        square = mean.size * variance
     else:
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
         sample = _array.host(_array.rows_at(rows, np.sort(chosen))).astype(np.float64)
@@ -228,6 +229,6 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
             sample = sample - spread.origin
         squares = euclidean_distances(sample, squared=True)
         squares = squares[np.triu_indices_from(squares, 1)]
-        median = np.median(squares) if squares.size else 0.0
-        gamma = 1 / (2 * median) if median > 0 else 1.0
+        square = 2 * np.median(squares) if squares.size else 0.0
+    gamma = 1 / square if square > 1e-300 else 1.0
     return Kernel(kernel.name, float(gamma), kernel.params)

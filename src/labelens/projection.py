@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from . import _array, _parameters, device, dual
+from . import _array, _parameters, device
 from ._jit import get_ready
 from ._threads import one_blas_thread
 from ._validation import (
@@ -25,32 +25,22 @@ from ._validation import (
     check_same_place,
     refuse_non_finite,
 )
-from ._warn import warn_user
 from .auto import settle
 from .batch import Batch, read_batch
 from .embedding import embed
 from .engines import engine_of
 from .engines.fitting import fit_parts
-from .labels import Right
-from .labels.vocabulary import as_class_array
-from .labels.vocabulary import in_order as label_order
-from .moments import Array, refuse_sealed
-from .recipe import Recipe, draw_recipe, summarize
-from .solution import Solved, SolvedDual, solve, too_many_components
+from .fitted import Fitted
+from .moments import refuse_sealed
+from .recipe import draw_recipe, keep_rows, summarize
 from .solvers import Solver
 
 
-class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The base of the four methods."""
 
     _solver: Solver
     _kernelised: bool  # whether rows go through a feature map
-
-    # What fitting leaves behind.
-    moments_: Any  # Moments; with the exact kernel KernelRows
-    _recipe: Recipe
-    _solved: Solved | SolvedDual | None  # None until the components are needed
-    _place: _array.Place | None = None  # where the rows were; None: on the host, in NumPy's arrays
 
     # Fitting -------------------------------------------------------------------------------------
 
@@ -75,7 +65,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             fit_parts(self, engine.Collection(X, y, sample_weight))
             return self
         with self._unchanged_on_error(), one_blas_thread():
-            self._take(X, y, sample_weight, before=None, complete=True)
+            self._take(X, y, sample_weight, before=None, last=True)
             try:
                 self._solve()
             except NotFittedError as error:
@@ -108,7 +98,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         refuse_sealed(before)
         _parameters.check_streams(self)
         with self._unchanged_on_error():
-            self._take(X, y, sample_weight, before, complete=False)
+            self._take(X, y, sample_weight, before, last=False)
         return self
 
     def merge(self, other: Projection) -> Self:
@@ -135,14 +125,14 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._solved = None
         return self
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, before: Any, complete: bool) -> None:
+    def _take(self, X: Any, y: Any, sample_weight: Any, before: Any, last: bool) -> None:
         """Add a batch to the moments of those before; the first one draws the recipe.
 
-        `complete` says that no other batch will follow.
+        `last` says that no other batch will follow.
         """
         _parameters.check(self)
         first = before is None
-        batch = read_batch(self, X, y, sample_weight, first, complete)
+        batch = read_batch(self, X, y, sample_weight, first, last)
         self._live(_array.place_of(X))
         if not _array.on_device(batch.rows):
             get_ready(batch.rows.size)
@@ -183,39 +173,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     "Scale them down first."
                 )
         else:
-            kept = self._rows_to_keep(batch, self._recipe.encode(batch), before)
+            kept = keep_rows(self._recipe, batch, self._recipe.encode(batch), before)
             self.moments_ = kept if before is None else before.merge(kept)
         self._solved = None
-
-    def _rows_to_keep(
-        self, batch: Batch, right: Right | None, before: dual.KernelRows | None
-    ) -> dual.KernelRows:
-        n, labelled = batch.rows.shape[0], batch.labelled
-        weight = np.ones(n) if batch.weight is None else batch.weight
-        if self._recipe.psi is None:  # L = I: one random vector a row
-            assert self._recipe.noise is not None
-            start = 0 if before is None else before.n_samples
-            right = Right(features=self._recipe.noise.vectors(start, start + n, weight))
-            labelled = np.ones(n, dtype=bool)
-        if right is None:
-            assert before is not None
-            return replace(before.rows_only(slice(0)), n_samples=n)
-        # A copy, which the caller cannot change.
-        rows = self._recipe.scaled(_array.rows_at(batch.rows, labelled))
-        return dual.KernelRows(
-            n, rows, weight[labelled], right.classes, _array.host(right.codes), right.features
-        )
-
-    def _solve(self) -> Any:
-        """The solution for the moments as they are, computed once."""
-        check_is_fitted(self, "moments_")
-        if self._solved is None:
-            with one_blas_thread():
-                solved = solve(self._recipe, self.moments_)
-            if (rank := solved.solution.rank) < self._recipe.n_components:
-                warn_user(too_many_components(self._recipe, self.moments_, rank))
-            self._solved = solved
-        return self._solved
 
     # Using ---------------------------------------------------------------------------------------
 
@@ -238,9 +198,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_same_place(self, X, "transform")
         return self._embedded(self, X)
 
-    def _embedded(self, names: Any, X: Any) -> NDArray[Any]:
-        """The same; the columns of X are known to be right if `names` is None."""
-        rows = check_rows(names, X, reset=False, finite=self._kernelised)
+    def _embedded(self, columns_of: Projection | None, X: Any) -> NDArray[Any]:
+        """The same; X must have the columns of that model, and is known to if it is None."""
+        rows = check_rows(columns_of, X, reset=False, finite=self._kernelised)
         if self._kernelised and not _array.on_device(rows):
             get_ready(rows.size)
         embedding = embed(self._recipe, self.moments_, self._solve(), rows)
@@ -303,115 +263,12 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         'ndarray'
         """
         check_is_fitted(self, "moments_")
-        self._live(_array.named_place(where))
-        self.moments_ = self.moments_.to(self._place)
+        place = _array.named_place(where)
+        self.moments_ = self.moments_.to(_array.device_of(place))
+        self._live(place)
         return self
 
-    def _live(self, place: _array.Place | None) -> None:
-        """Let the attributes be shown there."""
-        self.__dict__.pop("_place", None)
-        if place is not None:
-            self._place = place
-
-    def _shown(self, values: Array) -> Any:
-        """A fitted attribute, in kind: where the rows were, or where the model was moved."""
-        return _array.in_kind(values, self._place)
-
-    # Fitted attributes, computed when they are first asked for -----------------------------------
-
-    @property
-    def components_(self) -> Array:
-        """(n_components, p) over the p features of the map; of scaled rows if `scale` is set."""
-        self._refuse_exact("components_")
-        return self._shown(self._solve().solution.components)
-
-    @property
-    def mean_(self) -> Array:
-        """Mean of the features, (p,)."""
-        self._refuse_exact("mean_")
-        origin, offset = self._solve().mean
-        return self._shown(origin + offset)
-
-    @property
-    def dual_coef_(self) -> Array:
-        """(n_components, n): what every training row adds to a component; exact kernel only."""
-        check_is_fitted(self, "moments_")
-        if self._recipe.phi is not None:
-            raise AttributeError("Only approximation='exact' has dual_coef_.")
-        return self._shown(_array.host(self._solve().coefficients).T)
-
-    @property
-    def singular_values_(self) -> Array:
-        """(n_components,): of C_xy for the spectral methods, of the components for the direct."""
-        return self._solve().solution.singular_values
-
-    @property
-    def dependence_(self) -> Array:
-        """HSIC, as in equation (1) of the paper, that each component adds to those before it."""
-        return self._solve().solution.dependence
-
-    @property
-    def dependence_ratio_(self) -> Array:
-        """`dependence_` over the HSIC of all features with the labels."""
-        return self._solve().solution.dependence_ratio
-
-    @property
-    def shrinkage_(self) -> float:
-        """The shrinkage used: what "auto" came to."""
-        return self._solve().shrinkage
-
-    @property
-    def n_components_(self) -> int:
-        """The number of components: what "auto" came to."""
-        return self._n_features_out
-
-    @property
-    def gamma_(self) -> float | None:
-        """The kernel width used: what "scale", "median" or "auto" came to."""
-        check_is_fitted(self, "moments_")
-        if self._recipe.kernel is None:
-            raise AttributeError(f"{type(self).__name__} has no kernel, so no gamma_.")
-        return self._recipe.kernel.gamma
-
-    @property
-    def label_kernel_(self) -> Any:
-        """The label kernel used: what "auto" chose; None without labels."""
-        check_is_fitted(self, "moments_")
-        return None if self._recipe.psi is None else self._recipe.psi.kernel
-
-    @property
-    def classes_(self) -> Any:
-        """The classes seen so far, sorted; a list of arrays for several columns of classes."""
-        check_is_fitted(self, "moments_")
-        classes = self.moments_.classes
-        if classes is None:
-            raise AttributeError("There are no classes_: the labels are not classes.")
-        ordered = [classes[i] for i in label_order(list(classes))]
-        columns = self._recipe.label_columns
-        if columns == 1:
-            return as_class_array(ordered)
-        return [as_class_array([c for j, c in ordered if j == i]) for i in range(columns)]
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows seen so far, those of weight zero apart."""
-        check_is_fitted(self, "moments_")
-        return self.moments_.n_samples
-
     # Inner life ----------------------------------------------------------------------------------
-
-    @property
-    def _n_features_out(self) -> int:
-        check_is_fitted(self, "moments_")
-        return self._recipe.n_components
-
-    def _refuse_exact(self, name: str) -> None:
-        check_is_fitted(self, "moments_")
-        if self._recipe.phi is None:
-            raise AttributeError(
-                f"approximation='exact' has no {name}: its features are never written out. See "
-                "dual_coef_."
-            )
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ from ._scratch import Empty, Scratch
 from ._threads import in_order
 from ._validation import check_seed, refuse_non_finite
 from .batch import Batch
+from .dual import KernelRows
 from .kernels import Kernel, make_kernel, settle_gamma
 from .labels import LabelMap, Right, Unlabelled, make_label_map
 from .maps import FeatureMap, Identity, make_feature_map
@@ -64,10 +65,14 @@ class Recipe:
         return len(getattr(self.psi, "kinds", ()))
 
     @property
+    def plain(self) -> bool:
+        """Whether the features are the rows as they are."""
+        return isinstance(self.phi, Identity) and self.scaling is None
+
+    @property
     def class_sums_only(self) -> bool:
-        """Whether rows are taken as they are, and nothing is wanted but sums over classes."""
-        wanted = self.scatter or self.spread or self.noise is not None
-        return isinstance(self.phi, Identity) and self.scaling is None and not wanted
+        """Whether nothing is wanted of plain rows but sums over classes."""
+        return self.plain and not (self.scatter or self.spread or self.noise is not None)
 
     def scaled(self, rows: Any) -> Any:
         return rows if self.scaling is None else self.scaling(rows)
@@ -137,6 +142,9 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         noise = Unlabelled.for_rows(
             _array.host(_array.rows_at(rows, slice(BLOCK_ROWS))), estimator.n_components, seed
         )
+    block = block_rows(rows, estimator.batch_size)
+    if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
+        block = min(block, BLOCK_ROWS)  # features that are dense leave no more behind than others
     return Recipe(
         _parameters.of(estimator),
         estimator.n_components,
@@ -148,7 +156,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         noise,
         scatter,
         spread_kept,
-        block_rows(rows, estimator.batch_size),
+        block,
     )
 
 
@@ -161,7 +169,8 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
     rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
     scaling = None
     if needs_spread(estimator):
-        spread = spread_of(batch) if batch.spread is None else batch.spread
+        names = getattr(estimator, "feature_names_in_", None)
+        spread = spread_of(batch, names=names) if batch.spread is None else batch.spread
         if estimator.scale is not None:
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
@@ -299,6 +308,27 @@ def _cross(
     return CrossMoment.of(features, right.features, weight)
 
 
+def keep_rows(
+    recipe: Recipe, batch: Batch, right: Right | None, before: KernelRows | None
+) -> KernelRows:
+    """What the exact kernel has in place of `summarize`: the rows, with their label features."""
+    n, labelled = batch.rows.shape[0], batch.labelled
+    weight = np.ones(n) if batch.weight is None else batch.weight
+    if recipe.psi is None:  # L = I: one random vector a row
+        assert recipe.noise is not None
+        start = 0 if before is None else before.n_samples
+        right = Right(features=recipe.noise.vectors(start, start + n, weight))
+        labelled = np.ones(n, dtype=bool)
+    if right is None:
+        assert before is not None
+        return before.without_rows(n)
+    # A copy, which the caller cannot change.
+    rows = recipe.scaled(_array.rows_at(batch.rows, labelled))
+    return KernelRows(
+        n, rows, weight[labelled], right.classes, _array.host(right.codes), right.features
+    )
+
+
 def needs_spread(estimator: Any) -> bool:
     """Whether ranges and variances of columns are wanted before anything can be drawn."""
     rule = (
@@ -309,12 +339,15 @@ def needs_spread(estimator: Any) -> bool:
     return rule or (estimator.scale is not None and not scales_moments(estimator))
 
 
-def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
-    """The first pass of kernel methods: ranges and variances of all columns."""
+def spread_of(batch: Batch, before: Spread | None = None, names: Any = None) -> Spread:
+    """The first pass of kernel methods: ranges and variances of all columns.
+
+    `names` are those of the columns, for a message.
+    """
     rows, weight = batch.rows, batch.weight
     if _array.on_device(rows):
         spread = spread_on_device(rows, weight)
-        return _checked(spread if before is None else before.merge(spread), rows)
+        return _checked(spread if before is None else before.merge(spread), rows, names)
     block = block_rows(rows, None)
 
     def of(start: int) -> Spread:
@@ -327,12 +360,12 @@ def spread_of(batch: Batch, before: Spread | None = None) -> Spread:
         with np.errstate(over="ignore", invalid="ignore"):
             total = part if total is None else total.merge(part)
     assert total is not None
-    return _checked(total, rows)
+    return _checked(total, rows, names)
 
 
-def _checked(total: Spread, rows: Any) -> Spread:
+def _checked(total: Spread, rows: Any, names: Any) -> Spread:
     if not np.isfinite(total.squares).all():
-        refuse_non_finite(rows)
+        refuse_non_finite(rows, names)
         raise ValueError(
             "The variances of X overflow float64: X or sample_weight is too large. Scale them down "
             "first."
@@ -343,8 +376,8 @@ def _checked(total: Spread, rows: Any) -> Spread:
 def block_rows(rows: Any, batch_size: int | None) -> int:
     """Rows in a block of the grid.
 
-    A sparse block leaves a dense p x q moment behind, which costs more to merge than its few
-    entries to read, so wide sparse data takes larger blocks.
+    A block of sparse features leaves a dense p x q moment behind, which costs more to merge than
+    its few entries to read, so wide sparse data takes larger blocks.
     """
     block = BLOCK_ROWS
     if sparse.issparse(rows):

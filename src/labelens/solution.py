@@ -40,6 +40,7 @@ class Solved:
         return self.mean[0] @ self.projector, self.mean[1] @ self.projector
 
     @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # looked at in the end
     def cancels(self) -> float:
         """How many times larger than the embedding the mean that leaves it may be."""
         components, cross, scatter = (

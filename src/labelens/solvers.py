@@ -252,7 +252,7 @@ class Whitening:
         matrix *= (1 - s) * p / _or_one(trace)
         _array.add_to_diagonal(matrix, s)
         # Columns in comparable units first: a column of small numbers is not a null column.
-        size = np.sqrt(_array.diagonal(matrix))
+        size = np.sqrt(np.maximum(_array.diagonal(matrix), 0))
         self.unit = _array.like(1 / np.where(size > 0, size, 1.0)[:, None], matrix)
         matrix *= self.unit
         matrix *= self.unit.T

@@ -24,6 +24,7 @@ from .making import columns_at, empty, fill, kept, like, made_once, ones, rows_a
 from .places import (
     Place,
     device,
+    device_of,
     free_bytes,
     host,
     in_kind,
@@ -45,6 +46,7 @@ __all__ = [
     "city_block",
     "columns_at",
     "device",
+    "device_of",
     "diagonal",
     "eigh",
     "empty",

@@ -50,6 +50,11 @@ def place_of(array: Any) -> Place | None:
     return Place(array.__array_namespace__().__name__, array.device)
 
 
+def device_of(place: Place | None) -> Place | None:
+    """The place, if its memory is a device's; in that of the host NumPy's arrays serve as well."""
+    return place if place is not None and on_device(place.put(np.empty(0))) else None
+
+
 def on_device(array: Any) -> bool:
     """Whether an array has to stay where it is, because the host cannot read its memory."""
     return place_of(array) is not None and not _in_host_memory(array)

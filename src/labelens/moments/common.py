@@ -17,6 +17,7 @@ BLOCK_ROWS = 1024
 
 
 def weights(weight: Array | None, rows: int) -> tuple[Array, float]:
+    """(rows,) weights, ones where there are none, and their sum."""
     if weight is None:
         return np.ones(rows), float(rows)
     return weight, float(weight.sum())
@@ -68,7 +69,8 @@ def weighted_product(left: Rows, right: Rows, weight: Array) -> Array:
     return product.toarray() if sparse.issparse(product) else np.ascontiguousarray(product)
 
 
-def shifted(mine: Any, other: Any, reuse: bool) -> Any:
+def added(mine: Any, other: Any, reuse: bool) -> Any:
+    """Mine + other, in place if mine may be overwritten."""
     if reuse:
         mine += other
         return mine

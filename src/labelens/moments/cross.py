@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .common import Array, Rows, about_mean, shifted, weighted_product, weights
+from .common import Array, Rows, about_mean, added, weighted_product, weights
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class CrossMoment:
         share = other.weight / total
         left = (other.origin_left - self.origin_left) + (other.offset_left - self.offset_left)
         right = (other.origin_right - self.origin_right) + (other.offset_right - self.offset_right)
-        comoment = shifted(self.comoment, other.comoment, reuse)
+        comoment = added(self.comoment, other.comoment, reuse)
         comoment += np.outer(left, right * (self.weight * share))
         return replace(
             self,

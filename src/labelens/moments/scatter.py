@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .. import _array
 from .._threads import in_order, one_blas_thread
-from .common import Array, Rows, about_mean, shifted, weights
+from .common import Array, Rows, about_mean, added, weights
 
 AT_A_TIME = 2048  # rows that are added up in place
 
@@ -89,7 +89,7 @@ class Scatter:
         cubic_a, quartic_a = self._about(-share * delta)
         cubic_b, quartic_b = other._about((1 - share) * delta)
         there = _array.place_of(self.comoment)
-        comoment = shifted(self.comoment, _array.moved_to(there, other.comoment), reuse)
+        comoment = added(self.comoment, _array.moved_to(there, other.comoment), reuse)
         comoment += _array.like(np.outer(delta, delta * (self.weight * share)), comoment)
         return replace(
             self,

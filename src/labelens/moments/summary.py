@@ -34,7 +34,8 @@ class Moments:
     def finite(self) -> bool:
         """Whether no sum has overflowed; the diagonal of C_xx bounds the rest of it."""
         # What is not finite in a class is not finite in the sum over classes either.
-        cross = self.cross.offset_left if isinstance(self.cross, ClassSums) else self.cross
+        with np.errstate(over="ignore", invalid="ignore"):
+            cross = self.cross.offset_left if isinstance(self.cross, ClassSums) else self.cross
         parts = [cross.comoment if isinstance(cross, CrossMoment) else cross]
         if self.scatter is not None:
             parts.append(_array.diagonal(self.scatter.comoment))
