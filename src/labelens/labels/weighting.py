@@ -47,7 +47,8 @@ def class_weights(
                 f"type {kind}, such as {classes[0]!r}."
             )
     factors = np.array([class_weight.get(label, 1.0) for label in classes], dtype=np.float64)
-    unknown = [label for label in class_weight if label not in set(classes)]
+    there = set(classes)
+    unknown = [label for label in class_weight if label not in there]
     forgotten = [label for label in classes if label not in class_weight]
     # A class without rows is no mistake (a fold may have none), unless it is another misspelled.
     if complete and unknown and forgotten:
