@@ -105,6 +105,9 @@ def fit(
         fit_parts(estimator, _parts(estimator, source, label, features, engine, memory))
         return estimator
     if _array.on_device(source):
+        for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
+            if value is not None:
+                raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
         return estimator.fit(source, label)  # type: ignore[attr-defined]
     opened = open_source(source, label, features)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
