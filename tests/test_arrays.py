@@ -387,6 +387,9 @@ def test_an_array_on_a_device_is_fitted_there(data, put, on_device):
     truth = SupervisedPCA(2).fit(X, y).transform(X)
     found = labelens.fit(SupervisedPCA(2), put(X), label=y)
     assert distance(truth, back(found.transform(put(X)))) < 1e-10
+    for name, value in (("checkpoint", "state"), ("memory", "1GB"), ("features", ["a"])):
+        with pytest.raises(ValueError, match=f"{name} is for data in pieces, .* on a device"):
+            labelens.fit(SupervisedPCA(2), put(X), label=y, **{name: value})
 
 
 INTERPRETED = """

@@ -328,6 +328,13 @@ def test_thousands_of_columns(rng):
     np.testing.assert_allclose(found["z1"], model.transform(X)[:, 0], atol=1e-10)
 
 
+def test_one_column_to_keep_is_no_list_of_letters(data):
+    model = SupervisedPCA(2).fit(*data)
+    assert export.sql(model, keep="id") == export.sql(model, keep=["id"])
+    with pytest.raises(ValueError, match="keep has 'z2', which is what a component is called"):
+        export.sql(model, keep=["id", "z2"])
+
+
 def test_only_linear_models_are_sql(data):
     with pytest.raises(ValueError, match="SQL is for linear models, and this KernelSupervisedPCA"):
         export.sql(KernelSupervisedPCA(2).fit(*data))

@@ -68,10 +68,25 @@ def test_kernels_are_values(kernel):
     for same in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))):
         assert same == kernel
         assert repr(same) == repr(kernel)
+        assert hash(same) == hash(kernel)
     assert [other for other in ALL if other == kernel] == [kernel]
     assert kernel != "tree"
     with pytest.raises(AttributeError):
         kernel.period = 3
+
+
+def test_separators_of_several_letters_leave_names_alone():
+    """They are taken off the ends of a path as a whole, not letter by letter."""
+    classes = ["a-", "a", " - a - b - ", "b"]
+    shared = [[1, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0], [0, 0, 0, 1]]
+    np.testing.assert_array_equal(Tree(" - ").between(classes), shared)
+    assert Tree("and").path("dana") == (("dana",),)
+
+
+def test_a_parent_that_is_missing_makes_a_root():
+    missing = [None, np.nan, pd.NA, pd.NaT]
+    table = pd.Series(["root", *missing], index=list("abcde"), dtype=object)
+    assert Tree(parents=table).parents == {"a": "root"} | dict.fromkeys("bcde")
 
 
 def test_public_names():

@@ -262,11 +262,12 @@ def test_memory_that_is_not_enough(table):
     wide = KernelSupervisedPCA(2, n_random_features=8192, shrinkage=0.1)
     with pytest.raises(ValueError, match=r"needs \d,\d{3} MB"):
         labelens.fit(wide, table, label="y", memory="512MB")
-    for bad in ("much", "512 apples", -1, True, "1.5.2MB"):
+    for bad in ("much", "512 apples", -1, True, "1.5.2MB", float("inf")):
         with pytest.raises(ValueError, match="memory must be a number of bytes"):
             labelens.fit(clone(MODELS[0]), table, label="y", memory=bad)
     assert plan.as_bytes("0.5 GiB") == 1 << 29
     assert plan.as_bytes("512MB") == plan.as_bytes(512_000_000) == 512_000_000
+    assert plan.as_bytes(np.int64(1 << 30)) == 1 << 30
 
 
 # Embeddings --------------------------------------------------------------------------------------

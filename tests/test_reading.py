@@ -71,6 +71,15 @@ def test_gaps_are_named_or_marked(labels):
     assert np.isfinite(marked.transform(X)).all()
 
 
+def test_a_gap_is_no_marker():
+    labels = np.array(["x", pd.NA, "?", "y"], dtype=object)
+    X = np.array([[0.0, 1], [5, 5], [1, 1], [2, 0]])
+    with pytest.raises(ValueError, match="NaN at row 1"):
+        SupervisedPCA(1, missing_label="?").fit(X, labels)
+    kept = SupervisedPCA(1, missing_label="?").fit(X[[0, 2, 3]], labels[[0, 2, 3]])
+    assert kept.classes_.tolist() == ["x", "y"]
+
+
 def test_rows_are_numbered_as_the_user_numbers_them(data):
     X = data[0]
     y = np.array(["a", "b", "unknown"] * 30, dtype=object)

@@ -17,8 +17,9 @@ from labelens import (
     SupervisedRandomProjection,
 )
 from labelens.engines import first_pass
+from labelens.label_kernels import Product, Sum
 from labelens.sources import open_source
-from labelens.streaming import plan
+from labelens.streaming import plan, progress
 from source_kinds import (
     KINDS,
     NAMES,
@@ -30,8 +31,10 @@ from source_kinds import (
     fixed_lists,
     npy,
     some_parquet,
+    text,
 )
 
+COLUMNS = [f"x{j}" for j in range(D)]
 MODELS = [
     SupervisedPCA(2),
     SupervisedRandomProjection(2, random_state=0),
@@ -159,6 +162,40 @@ def test_ordered_labels_keep_their_order(tmp_path, rows):
     same_model(found, clone(model).fit(X, frame["grade"]))
 
 
+@pytest.mark.parametrize("once", [False, True])
+def test_sparse_labels_in_batches(rows, once):
+    X, y = rows
+    sets = sparse.coo_array(np.eye(4)[y])
+    parts = slice(0, 700), slice(700, None)
+    pairs = [(X[here], sparse.coo_array(np.eye(4)[y[here]])) for here in parts]
+    whole = SupervisedPCA(2).fit(X, sets)
+    same_model(labelens.fit(SupervisedPCA(2), iter(pairs) if once else pairs), whole)
+    same_model(labelens.fit(SupervisedPCA(2), X, label=sets), whole)
+    drawn = KernelSupervisedPCA(2, gamma="median", n_random_features=16, random_state=0)
+    same_model(labelens.fit(clone(drawn), X, label=sets), clone(drawn).fit(X, sets))
+
+
+def test_batches_may_be_lists(rows):
+    X, y = rows
+    pairs = [(X[:900].astype(float).tolist(), y[:900]), (X[900:].astype(float), y[900:].tolist())]
+    same_model(labelens.fit(SupervisedPCA(2), pairs), SupervisedPCA(2).fit(X.astype(float), y))
+
+
+@pytest.mark.parametrize("kernel", [Sum("delta", "rbf"), Product("delta", "rbf")], ids=repr)
+def test_columns_of_labels_are_known_from_all_rows(rows, kernel):
+    """Classes, and the width of an RBF kernel, that the first chunk does not have."""
+    X, y = rows
+    labels = pd.DataFrame({"late": np.repeat(["a", "b"], [4000, N - 4000]), "number": y / 3})
+    model = SupervisedPCA(2, label_kernel=kernel)
+    same_model(labelens.fit(clone(model), X, label=labels), clone(model).fit(X, labels))
+
+
+def test_labels_of_an_archive_may_be_an_array(tmp_path, rows):
+    np.savez(tmp_path / "all.npz", rows=rows[0], other=rows[1])
+    found = labelens.fit(SupervisedPCA(2), tmp_path / "all.npz", label=rows[1])
+    same_model(found, SupervisedPCA(2).fit(*rows))
+
+
 def test_unlabelled_rows_and_late_classes(tmp_path, rows):
     X, y = rows
     y = np.sort(y).astype(float)
@@ -247,7 +284,7 @@ def test_files_that_are_not_there_or_hold_nothing(tmp_path, rows):
     (tmp_path / "a.txt").touch()
     refused("none of the kinds of file", tmp_path / "a.txt")
     (tmp_path / "a.csv").touch()
-    refused("it is empty", tmp_path / "a.csv")
+    refused("a.csv cannot be read: it is empty", tmp_path / "a.csv")
     parquet.write_table(as_table(rows[0][:0], rows[1][:0]), tmp_path / "none.parquet")
     refused("There are no rows in", tmp_path / "none.parquet", label="label")
     refused("There are no rows", iter([]))
@@ -263,6 +300,10 @@ def test_columns_are_refused_by_name(tmp_path, rows):
         return path
 
     refused("has no column 'lable'; it has 'x0'", written("x1", table["x1"]), label="lable")
+    both = "'label' is to be a label and a feature"
+    refused(both, path, label="label", features=["x1", "label"])
+    refused("a label twice", path, label=["label", "label"])
+    refused("labels from elsewhere have to go into the files", path, label=rows[1])
     refused("'x1' of .* holds string", written("x1", pa.array(["a"] * N)), label="label")
     holes = pa.array([None] + [1.0] * (N - 1))
     refused("'x1' of .*a.parquet has empty cells", written("x1", holes), label="label")
@@ -270,6 +311,33 @@ def test_columns_are_refused_by_name(tmp_path, rows):
     refused("lists in column 'x1' .* not all 2 long", written("x1", uneven), label="label")
     nan = pa.array([1.0] * 3000 + [np.nan] + [1.0] * (N - 3001))
     refused("In rows 2048 to 3071 .* row 952, column 'x1'", written("x1", nan), label="label")
+
+
+def test_labels_that_are_no_labels(tmp_path, rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=COLUMNS).assign(label=y)
+    refused("frame has no column 'lable'; it has 'x0', .* 'label'", frame, label="lable")
+    refused("'label' names a column, and those of an array have no names", X, label="label")
+    refused(f"There are {N} rows and 1 labels", X, label=3)
+    refused("and 1 labels", npy(tmp_path, X, y)[0], label=3)
+
+
+def test_batches_that_differ(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=COLUMNS)
+    refused("columns of batch 1 are not those of the first", [(frame, y), (X, y)])
+    refused("Batch 1 is sparse, and the first is not", [(X, y), (sparse.csr_array(X), y)])
+    refused(f"Batch 1 has {N} rows and 9 labels", [(X, y), (X, y[:9])])
+    refused("Batch 1 has 3 columns, and the first 6", [(X, y), (X[:, :3], y)])
+    refused("Batch 1 and the first differ in whether there is a y", [(X, y), (X, None)])
+
+
+@pytest.mark.parametrize("kind", [text, npy], ids=["rows unknown", "rows known"])
+def test_progress_ends_its_line_once(tmp_path, rows, capsys, monkeypatch, kind):
+    monkeypatch.setattr(progress, "SECONDS", 0.0)  # every chunk is told of
+    source, label = kind(tmp_path, *rows)
+    labelens.fit(SupervisedPCA(2), source, label=label, progress=True)
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_files_that_differ(tmp_path, rows):

@@ -89,6 +89,18 @@ def test_classes_with_the_same_mean_part_all_the_same(k):
     assert smallest_angle(code) > (51 if k == 2 else 70)  # optimum for 7: 51.4 and 77.9
 
 
+@pytest.mark.parametrize("half", [0, 64], ids=["the same", "opposite"])
+def test_means_whose_sums_cancel_to_the_last_bit(rng, half):
+    """So they do where rows are counts; an iteration must not begin with their sum."""
+    means = rng.integers(-8, 9, size=(half, 500)).astype(float)
+    means = np.vstack([means, -means]) if half else np.ones((100, 500))
+    found = sphere._leading(means, 3)
+    left, values, _ = np.linalg.svd(means - means.mean(axis=0), full_matrices=False)
+    wanted = left[:, :3] * values[:3]
+    np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=1e-9 * (1 + values[0]))
+    assert smallest_angle(class_code(means, 3)) > 5
+
+
 def test_thousands_of_classes_take_seconds(rng):
     means = rng.normal(size=(3000, 50))
     start = time.process_time()  # of all threads, whatever else the machine does

@@ -257,6 +257,37 @@ def test_new_rows_are_aligned_by_name(frame):
         tables.align(new.drop(columns="width"), names)
 
 
+def test_levels_and_columns_may_have_equals_signs():
+    frame = pd.DataFrame({"rule": ["x=1", "x=2"], "a=b": ["u", "v"], "kind": [0, 1]})
+    table = tables.pick(frame, ["kind"])
+    assert table.names == ["rule=x=1", "rule=x=2", "a=b=u", "a=b=v"]
+    assert (tables.align(frame, table.names).X == table.X).all()
+
+
+def test_levels_that_are_known_are_seen_whatever_else_is_there():
+    """As numbers, among more levels than a category has, or with gaps."""
+    names = ["room=1", "room=A"]
+    assert tables.align(pd.DataFrame({"room": [2, 1]}), names).X.tolist() == [[0, 0], [1, 0]]
+    many = pd.DataFrame({"room": [str(i) for i in range(60)]})
+    assert tables.align(many, names).X.sum(axis=0).tolist() == [1, 0]
+    gaps = tables.align(pd.DataFrame({"room": ["A", None, "A"]}), names, impute="drop")
+    assert gaps.X.tolist() == [[0, 1], [0, 1]]
+
+
+def test_numbers_that_are_text_elsewhere():
+    """Never zero: read as the numbers that they are, or refused by row."""
+    text = pd.DataFrame({"width": ["1", "2.5"], "none": [None, None]})
+    assert tables.align(text, ["width"]).X.tolist() == [[1], [2.5]]
+    with pytest.raises(ValueError, match=r"Values are missing .'none' 2"):
+        tables.align(text, ["width", "none"])
+    with pytest.raises(ValueError, match=r"'width' held numbers .* here row 1 holds 'wide'"):
+        tables.align(pd.DataFrame({"width": ["1", "wide"]}), ["width"])
+
+
+def test_a_feature_named_twice_is_one(frame):
+    assert tables.pick(frame, ["species"], features=["count", "count"]).names == ["count"]
+
+
 # Writing -------------------------------------------------------------------------------------
 
 

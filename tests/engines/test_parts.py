@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.preprocessing import FunctionTransformer
 
 from conftest import read_only
 from engines.here import Here, assert_same_bits, cut
@@ -238,6 +239,15 @@ def test_what_is_wrong_is_said_with_the_part(rows):
     parts[3] = (X[:10], y[:9])
     with pytest.raises(ValueError, match=r"part 3 of the list: .*10 rows, 9 labels"):
         fit_parts(model, Here(parts))
+
+    class Strict(FunctionTransformer):
+        def transform(self, y):
+            b"\xff".decode()
+
+    words = "part 0 of the list: 'utf-8' codec can't decode"
+    with pytest.raises(ValueError, match=words) as caught:
+        fit_parts(SupervisedPCA(2, label_kernel=Strict()), Here([(X, y)]))
+    assert type(caught.value) is ValueError  # theirs takes five arguments
     with pytest.raises(ValueError, match="There are no rows in the list"):
         fit_parts(model, Here([(X[:0], y[:0])] * 3))
     with pytest.raises(ValueError, match="use approximation='nystroem' or random features"):

@@ -32,4 +32,13 @@ def placed(place: Place, chunk: Chunk, start: int) -> Iterator[None]:
                 refuse_non_finite(chunk.X, place.names)
         except ValueError as named:
             raise ValueError(here + str(named)) from None
-        raise type(error)(here + str(error)) from error
+        raise plain_kind(error)(here + str(error)) from error
+
+
+def plain_kind(error: Exception) -> type[Exception]:
+    """The kind of error that a user can count on, and that one sentence is enough to make.
+
+    Subclasses of other libraries may take other arguments, or not be known on this machine.
+    """
+    kinds = (TypeError, FileNotFoundError, OSError)
+    return next((kind for kind in kinds if isinstance(error, kind)), ValueError)

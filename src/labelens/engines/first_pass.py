@@ -6,7 +6,8 @@
     landmarks, transformers,
     n_components="auto",
     the width of an RBF kernel
-    over labels
+    over labels, the classes of
+    sums and products of kernels
     class_weight="balanced"     the number of rows in every class, by a pass over labels alone
 
 The sample is the SAMPLE_ROWS rows whose numbers have the smallest hashes: uniform, without
@@ -27,8 +28,10 @@ from scipy import sparse
 from .. import _array
 from .._validation import check_rows
 from ..batch import read_batch
-from ..labels import class_weights, read_labels
+from ..label_kernels.columns import Columns
+from ..labels import read_labels
 from ..labels.vocabulary import label_kind, number_labels, scrambled
+from ..labels.weighting import refuse_no_classes
 from ..moments import Spread
 from ..recipe import needs_spread, spread_of
 from ..sources import Chunk, some_rows
@@ -75,10 +78,11 @@ def _looks_at_labels(estimator: Any, y: Any) -> bool:
     """Whether the label map is drawn from the values of labels, and not from their kind alone."""
     kernel = estimator.label_kernel
     if not isinstance(kernel, str):
-        return hasattr(kernel, "fit") or hasattr(kernel, "kernels")
+        return hasattr(kernel, "fit") or isinstance(kernel, Columns)
     if kernel != "auto":
         return kernel == "rbf"
-    return bool(read_labels(y, y.shape[0], estimator.missing_label)[0].dtype.kind == "f")
+    labels = read_labels(y, y.shape[0], estimator.missing_label)[0]
+    return labels.dtype.kind == "f" and not sparse.issparse(labels)
 
 
 def sample_rows(estimator: Any, row_bytes: int) -> int:
@@ -95,7 +99,7 @@ def count_classes(estimator: Any, before: Counts | None, chunk: Chunk) -> Counts
     labels, labelled = read_labels(chunk.y, chunk.n_rows, estimator.missing_label)
     labels, numbers = labels[labelled], np.flatnonzero(labelled)
     weight = None if chunk.weight is None else np.asarray(chunk.weight)[labelled]
-    class_weights("balanced", labels, None, numbers, False)  # refuses what is no class
+    refuse_no_classes("balanced", labels)
     if len(labels):
         classes, codes = number_labels(labels, label_kind(labels[0]), numbers)
         for label, count in zip(classes, np.bincount(codes, weight), strict=True):

@@ -169,7 +169,7 @@ class FirstRows:
     def __call__(self, part: Part) -> list[Chunk]:
         found: list[Chunk] = []
 
-        def take(start: int, chunk: Chunk) -> int:
+        def take(enough: bool, chunk: Chunk) -> bool:
             counted = np.flatnonzero(_counted(self.estimator, chunk))
             with_label = counted[_labelled(self.estimator, chunk)[counted]]
             which = np.union1d(counted[:BLOCK_ROWS], with_label[:BLOCK_ROWS])

@@ -24,6 +24,7 @@ from .._optional import require
 from .._threads import working
 from .._validation import wanted_container
 from ..sources import Chunk, Source, some_rows
+from ..sources.base import some
 from .files import Range
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
 
@@ -226,7 +227,7 @@ def columns_of(source: Any, label: Any, features: Any) -> tuple[Any, Any]:
         features = [name for name in source.columns if name not in named]
     for name in (*named, *features):
         if name not in source.columns:
-            there = ", ".join(map(repr, list(source.columns)[:8]))
+            there = some(list(source.columns))
             raise ValueError(f"The dask frame has no column {name!r}; it has {there}.")
     return source[list(features)], source[label] if named else label
 

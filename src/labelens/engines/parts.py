@@ -41,7 +41,7 @@ from typing import Any
 
 from .._threads import working
 from ..sources import Chunk
-from .errors import placed
+from .errors import placed, plain_kind
 
 Merge = Callable[[Any, Any], Any]
 # Partials that a task merges: a power of two. The more, the fewer tasks, and the longer each waits.
@@ -131,7 +131,7 @@ def attempt(step: Step, part: Part) -> Any:
         with working():
             return step(part)
     except (ValueError, TypeError, OSError) as error:
-        return Refused(type(error), str(error))
+        return Refused(plain_kind(error), str(error))
 
 
 def unless_refused(partial: Any) -> Any:

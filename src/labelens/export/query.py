@@ -9,7 +9,7 @@ from ..maps import Identity
 from .graph import affine, exportable
 
 
-def sql(estimator: Any, table: str = "rows", *, keep: Sequence[str] = ()) -> str:
+def sql(estimator: Any, table: str = "rows", *, keep: str | Sequence[str] = ()) -> str:
     """One SELECT that computes what `transform` does, for linear models.
 
     Standard SQL: names in double quotes, numbers in floating point. A row with a NULL among its
@@ -21,7 +21,7 @@ def sql(estimator: Any, table: str = "rows", *, keep: Sequence[str] = ()) -> str
         Columns are its `feature_names_in_`, or x0, x1, ... where it has no names.
     table : str, default="rows"
         Where the columns are; dots part schema and table, as in "sales.visits".
-    keep : sequence of str, default=()
+    keep : str or sequence of str, default=()
         Other columns of the table to select beside z1, z2, ...; say, its key.
 
     Returns
@@ -51,10 +51,14 @@ def sql(estimator: Any, table: str = "rows", *, keep: Sequence[str] = ()) -> str
         raise ValueError(f"Column {twice!r} is there twice, and SQL could not tell which is meant.")
     origin, projector, shift = affine(estimator)
     centred = [f"({_quoted(n)} - {_number(o)})" for n, o in zip(names, origin, strict=True)]
-    lines = [_quoted(name) for name in keep]
-    for j in range(projector.shape[1]):
+    kept = [keep] if isinstance(keep, str) else list(keep)
+    made = [f"z{j + 1}" for j in range(projector.shape[1])]
+    if both := [name for name in kept if name in made]:
+        raise ValueError(f"keep has {both[0]!r}, which is what a component is called.")
+    lines = [_quoted(name) for name in kept]
+    for j, name in enumerate(made):
         terms = [f"({_number(w)} * {x})" for w, x in zip(projector[:, j], centred, strict=True)]
-        lines.append(f'{_sum([_number(shift[j]), *terms])} AS "z{j + 1}"')
+        lines.append(f"{_sum([_number(shift[j]), *terms])} AS {_quoted(name)}")
     place = ".".join(_quoted(part) for part in table.split("."))
     return "SELECT\n  " + ",\n  ".join(lines) + f"\nFROM {place}"
 

@@ -26,6 +26,18 @@ class ClassKernel(LabelKernel):
         raise NotImplementedError
 
 
+def is_missing(label: Any) -> bool:
+    """None, NaN, NaT or pandas' NA."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # NA refuses to be true or false
+        return True
+    except ValueError:  # an array: no scalar, but not missing either
+        return False
+
+
 def plain(label: Any) -> Any:
     """NumPy's numbers as Python's, as the labels of y are."""
     if isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64)):

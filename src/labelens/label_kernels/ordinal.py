@@ -47,12 +47,14 @@ class Ordinal(ClassKernel):
         object.__setattr__(self, "order", order)
 
     def check(self, classes: Iterable[Any]) -> None:
-        known = set(classes if self.order is None else self.order)
+        if self.order is None:
+            return
+        known = set(self.order)
         for label in classes:
             if label not in known:
                 raise ValueError(
                     f"The class {label!r} is not in the order of label_kernel=Ordinal, "
-                    f"{some(self.order or ())}."
+                    f"{some(self.order)}."
                 )
 
     def between(self, classes: Sequence[Any]) -> Array:

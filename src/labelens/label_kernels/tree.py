@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .base import Array, ClassKernel, plain
+from .base import Array, ClassKernel, is_missing, plain
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Tree(ClassKernel):
     """
 
     separator: str = "/"
-    parents: Mapping[Any, Any] | None = None
+    parents: Mapping[Any, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.separator, str) or not self.separator:
@@ -52,8 +52,10 @@ class Tree(ClassKernel):
                 "parents must be a dict or a Series that gives the parent of every node, got "
                 f"{self.parents!r}."
             )
-        table = {plain(node): plain(parent) for node, parent in self.parents.items()}
-        table = {node: None if parent != parent else parent for node, parent in table.items()}
+        table = {
+            plain(node): None if is_missing(parent) else plain(parent)
+            for node, parent in self.parents.items()
+        }
         object.__setattr__(self, "parents", table)
         safe: set[Any] = {None}
         for node in table:
@@ -84,9 +86,12 @@ class Tree(ClassKernel):
     def path(self, label: Any) -> tuple[Hashable, ...]:
         """The nodes from the root to a class, that class included."""
         if self.parents is None:
-            steps = label.strip(self.separator).split(self.separator)
+            steps = label.split(self.separator)
+            # One before the root, or behind the leaf, parts nothing.
+            named = [i for i, step in enumerate(steps) if step]
+            steps = steps[named[0] : named[-1] + 1] if named else []
             # A node is the way to it: dogs may be animals here and sausages there.
-            return tuple(tuple(steps[: i + 1]) for i in range(len(steps)) if steps[0])
+            return tuple(tuple(steps[: i + 1]) for i in range(len(steps)))
         way = [label]
         while (node := self.parents.get(way[-1])) is not None:
             way.append(node)

@@ -19,11 +19,10 @@ R, is `mixing`, and belongs to the map too: only the map knows which labels are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..label_kernels import NAMED, Cyclic
-from ..label_kernels.base import ClassKernel, LabelKernel
+from ..label_kernels.base import ClassKernel
 from ..label_kernels.columns import Columns
 from .alike import AlikeLabels
 from .columns import ColumnLabels
@@ -31,7 +30,7 @@ from .cyclic import CyclicLabels
 from .fourier import FourierLabels
 from .hashed import HashedLabels
 from .linear import LinearLabels
-from .numbered import NumberedLabels, as_numbers
+from .numbered import NumberedLabels, as_integers
 from .onehot import OneHotLabels
 from .reading import choose_kernel, column_orders, read_labels
 from .right import LabelMap, Right
@@ -46,7 +45,7 @@ __all__ = [
     "NumberedLabels",
     "Right",
     "Unlabelled",
-    "as_numbers",
+    "as_integers",
     "choose_kernel",
     "class_code",
     "class_weights",
@@ -54,13 +53,6 @@ __all__ = [
     "make_label_map",
     "read_labels",
 ]
-
-
-# Maps of kernels that are neither of classes nor of columns: from y, the kernel, `label_map` and a
-# seed.
-MAPS: dict[type[LabelKernel], Callable[[Any, Any, str | None, int], LabelMap]] = {
-    Cyclic: CyclicLabels.for_labels,
-}
 
 
 def make_label_map(
@@ -88,9 +80,9 @@ def make_label_map(
             f"{kernel!r}; use label_map='orthogonal', or label_kernel='delta'."
         )
     if isinstance(kernel, ClassKernel):
-        return AlikeLabels.for_labels(y, kernel, mixing, seed, *orders[:1] or (None,))
-    if type(kernel) in MAPS:
-        return MAPS[type(kernel)](y, kernel, mixing, seed)
+        return AlikeLabels.for_labels(y, kernel, mixing, seed, orders[0] if orders else None)
+    if isinstance(kernel, Cyclic):
+        return CyclicLabels.for_labels(y, kernel, mixing, seed)
     if isinstance(kernel, Columns):
 
         def of_column(labels: Any, part: Any, j: int) -> LabelMap:

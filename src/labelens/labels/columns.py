@@ -52,9 +52,9 @@ class Column:
         for label in right.classes or ():
             if label not in number:
                 raise ValueError(
-                    f"The class {label!r} in column {column} of y was not in the first batch. Sums "
-                    "and products of label kernels fix their classes there: start with a batch "
-                    "that has them all."
+                    f"The class {label!r} in column {column} of y was not in the first batch (of "
+                    "`labelens.fit`: in its sample). Sums and products of label kernels fix their "
+                    "classes there: start with a batch that has them all."
                 )
         codes = np.array([number[label] for label in right.classes or ()])[right.codes[:, 0]]
         return np.eye(len(number))[codes] if self.factor is None else self.factor[codes]

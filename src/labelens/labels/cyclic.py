@@ -31,7 +31,7 @@ class CyclicLabels:
         return cls(kernel, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
-        return Right(features=self.kernel.features(dense_columns(y, 1, rows)[:, 0]))
+        return Right(features=self.kernel.features(dense_columns(y, 1, rows, "Cyclic")[:, 0]))
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         # The first feature is constant: what a vector says along it is lost, so put nothing there.

@@ -98,9 +98,11 @@ def _frequencies_for(values: NDArray[np.float64], gamma: float) -> int:
     """A power of two times N_FREQUENCIES whose grid reaches twice as far as these labels do."""
     spread = 2 * np.ptp(values) * np.sqrt(2 * gamma)
     wanted = CUT_OFF * (spread + CUT_OFF) / (2 * np.pi)
-    return N_FREQUENCIES * 1 << max(0, int(np.ceil(np.log2(max(wanted, 1) / N_FREQUENCIES))))
+    return N_FREQUENCIES << max(0, int(np.ceil(np.log2(max(wanted, 1) / N_FREQUENCIES))))
 
 
-def dense_columns(y: Any, width: int, rows: NDArray[np.intp] | None = None) -> NDArray[Any]:
-    columns = numeric_columns(y, width, "rbf", rows)
+def dense_columns(
+    y: Any, width: int, rows: NDArray[np.intp] | None = None, kernel: str = "rbf"
+) -> NDArray[Any]:
+    columns = numeric_columns(y, width, kernel, rows)
     return columns.toarray() if sparse.issparse(columns) else columns

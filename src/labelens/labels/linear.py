@@ -47,7 +47,8 @@ def numeric_columns(y: Any, width: int, kernel: str, rows: NDArray[np.intp] | No
     if columns.shape[1] != width:
         raise ValueError(f"y has {columns.shape[1]} columns, and {width} in the batches before.")
     if y.dtype.kind not in "biuf":
-        for row, labels in enumerate(columns.tolist()):
+        # Dates stay dates: as a list, those in nanoseconds would be integers.
+        for row, labels in enumerate(columns if y.dtype.kind in "mM" else columns.tolist()):
             for label in labels:
                 if not isinstance(label, (int, float)):
                     raise TypeError(

@@ -15,7 +15,7 @@ from .. import _array
 COUNTED = 64
 
 
-def as_numbers(y: Any) -> NDArray[np.int64] | None:
+def as_integers(y: Any) -> NDArray[np.int64] | None:
     """Labels in the host's memory that a device can number; None if they are others."""
     y = _array.host(y)
     if not isinstance(y, np.ndarray) or np.ma.isMaskedArray(y):
@@ -42,7 +42,7 @@ class NumberedLabels:
         if getattr(y, "ndim", 0) != 1 or y.shape[0] != rows.shape[0] or place is None:
             return None
         if not _array.on_device(y):
-            if (numbers := as_numbers(y)) is None:
+            if (numbers := as_integers(y)) is None:
                 return None
             y = place.put(numbers)
         if not _array.namespace(y).isdtype(y.dtype, "integral") or _array.place_of(y) != place:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .. import _array
 from .._validation import refuse_broken
-from .vocabulary import is_missing
+from ..label_kernels.base import is_missing
 
 HOW_TO_MARK = (
     "Drop such rows, or mark unlabelled ones with a value and name it with missing_label (nan "
@@ -49,8 +49,11 @@ def read_labels(y: Any, n_rows: int, marker: Any) -> tuple[Any, NDArray[np.bool_
         return labels, np.ones(n_rows, dtype=bool)
     if marker is None:
         return labels, _without_gaps(labels, np.ones(n_rows, dtype=bool))
-    marked: Any = _missing(labels) if is_missing(marker) else np.asarray(labels == marker)
-    marked = np.broadcast_to(marked, labels.shape)  # types that never compare: one False
+    marked: Any = _missing(labels)
+    if not is_missing(marker):
+        there = ~marked  # NA says neither yes nor no
+        marked = np.zeros(labels.shape, dtype=bool)
+        marked[there] = labels[there] == marker  # types that never compare: one False
     if labels.ndim == 2:
         partly = marked.any(axis=1) & ~marked.all(axis=1)
         if partly.any():

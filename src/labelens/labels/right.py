@@ -79,7 +79,7 @@ def random_generator(seed: int, purpose: str) -> np.random.Generator:
 
 
 def spread_evenly(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(q, k) -> the nearest R with R R^T = I or R^T R = I on the span, scaled to E[R R^T] = I.
+    """(q, k) -> the nearest R with R R^T = I or R^T R = I on the span.
 
     The polar factor: for k >= rank every direction of the span is kept with the same length, so
     nothing is lost and Claim 1 of the paper holds exactly; for k < rank the columns are
@@ -90,13 +90,9 @@ def spread_evenly(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     return left[:, :rank] @ right[:rank]
 
 
-def gaussian_mixing(seed: int, width: int, k: int) -> NDArray[np.float64]:
-    return random_generator(seed, "label mixing").standard_normal((width, k)) / np.sqrt(k)
-
-
 def dense_mixing(kind: str | None, seed: int, width: int, k: int) -> NDArray[np.float64]:
     """R for labels that are q features with no structure of their own."""
-    vectors = gaussian_mixing(seed, width, k)
+    vectors = random_generator(seed, "label mixing").standard_normal((width, k)) / np.sqrt(k)
     if kind == "gaussian":
         return vectors
     return spread_evenly(vectors) * np.sqrt(max(1.0, width / k))

@@ -91,10 +91,14 @@ def _leading(means: Array, k: int) -> Array:
     """(c, p) -> (c, k): the means in the k directions in which they vary most."""
     centred = means - means.mean(axis=0)
     small = min(centred.shape)
+    if not centred.any():
+        return np.zeros((len(means), k))
     if small <= 16 * k:
         left, values, _ = np.linalg.svd(centred, full_matrices=False)
     else:
-        left, values, _ = svds(centred, k, v0=np.ones(small))
+        # Not from ones, which centred means take to zero.
+        start = random_generator(0, "leading directions").standard_normal(small)
+        left, values, _ = svds(centred, k, v0=start)
         left, values = left[:, ::-1], values[::-1]
     found = with_signs(left[:, :k]) * values[:k]
     return np.pad(found, ((0, 0), (0, k - found.shape[1])))

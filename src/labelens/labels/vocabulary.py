@@ -22,18 +22,6 @@ def label_kind(label: Any) -> str:
     return type(label).__name__
 
 
-def is_missing(label: Any) -> bool:
-    """None, NaN, NaT or pandas' NA."""
-    if label is None:
-        return True
-    try:
-        return bool(label != label)
-    except TypeError:  # NA refuses to be true or false
-        return True
-    except ValueError:  # an array: no scalar, but not missing either
-        return False
-
-
 def check_kind(label: Any, kind: str, where: str) -> None:
     if label_kind(label) != kind:
         raise TypeError(

@@ -25,12 +25,7 @@ def class_weights(
     weigh the same then, and all rows as much as before. A dict names the factors, and those it
     does not name are 1. `complete` says that there are no other classes than those of `labels`.
     """
-    if labels.ndim != 1 or choose_kernel(labels) != "delta":
-        raise ValueError(
-            f"class_weight={class_weight!r} needs one column of classes, and y "
-            + ("has several columns" if labels.ndim != 1 else "is continuous")
-            + "; weigh its rows with sample_weight."
-        )
+    refuse_no_classes(class_weight, labels)
     if not len(labels):
         return np.ones(0)
     kind = label_kind(labels[0])
@@ -47,7 +42,8 @@ def class_weights(
                 f"type {kind}, such as {classes[0]!r}."
             )
     factors = np.array([class_weight.get(label, 1.0) for label in classes], dtype=np.float64)
-    unknown = [label for label in class_weight if label not in set(classes)]
+    there = set(classes)
+    unknown = [label for label in class_weight if label not in there]
     forgotten = [label for label in classes if label not in class_weight]
     # A class without rows is no mistake (a fold may have none), unless it is another misspelled.
     if complete and unknown and forgotten:
@@ -56,3 +52,12 @@ def class_weights(
             f"{forgotten[0]!r}, which is one."
         )
     return factors[codes]
+
+
+def refuse_no_classes(class_weight: Any, labels: Any) -> None:
+    if labels.ndim != 1 or choose_kernel(labels) != "delta":
+        raise ValueError(
+            f"class_weight={class_weight!r} needs one column of classes, and y "
+            + ("has several columns" if labels.ndim != 1 else "is continuous")
+            + "; weigh its rows with sample_weight."
+        )

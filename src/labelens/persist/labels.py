@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..label_kernels import NAMED, Cyclic, Ordinal, Sum
-from ..label_kernels.base import ClassKernel, LabelKernel
+from ..label_kernels.base import ClassKernel, LabelKernel, is_missing
 from ..label_kernels.columns import Columns
 from ..labels.alike import AlikeLabels
 from ..labels.columns import Column, ColumnLabels
@@ -18,7 +18,7 @@ from ..labels.fourier import FourierLabels
 from ..labels.hashed import HashedLabels
 from ..labels.linear import LinearLabels
 from ..labels.onehot import OneHotLabels
-from ..labels.vocabulary import is_missing, label_kind
+from ..labels.vocabulary import label_kind
 from .kernels import put_kernel, take_kernel
 from .maps import Puts
 from .spelling import put_texts, spell, take_texts, unspell

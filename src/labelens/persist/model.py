@@ -132,7 +132,7 @@ def load_method(path: Path) -> Any:
         arrays.done()
         return estimator
     except ValueError as error:
-        raise _refusal(os.fspath(path), "loaded", error) from None
+        raise _refusal(path, "loaded", error) from None
 
 
 def info(path: str | os.PathLike[str]) -> dict[str, Any]:

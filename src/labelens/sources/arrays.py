@@ -11,20 +11,20 @@ from scipy import sparse
 
 from .. import _array
 from ..tables.files import BROKEN, load_arrays
-from .base import Chunk, Source, some_rows
+from .base import Chunk, Source, some, some_rows
 
 
 class InMemory(Source):
     def __init__(self, X: Any, label: Any, called: str = "the array") -> None:
         self.called = called
         X, label = _array.host(X), _array.host(label)
-        X = X.tocsr() if sparse.issparse(X) else X
-        self.X, self.y = _without_columns(X, label) if _names_columns(X, label) else (X, label)
+        X, label = (a.tocsr() if sparse.issparse(a) else a for a in (X, label))
+        self.X, self.y = _parted(X, label)
         if getattr(self.X, "ndim", 2) != 2:
             raise ValueError(f"X must have two dimensions, got shape {self.X.shape}.")
         n, d = self.X.shape
         if self.y is not None and not hasattr(self.y, "shape"):
-            self.y = np.asarray(self.y)
+            self.y = np.atleast_1d(self.y)
         if self.y is not None and self.y.shape[0] != n:
             raise ValueError(f"There are {n} rows and {self.y.shape[0]} labels.")
         frame = hasattr(self.X, "columns")
@@ -45,23 +45,30 @@ def open_npz(path: Path, label: Any) -> InMemory:
         arrays = load_arrays(path)
     except BROKEN as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
-    wide = ["X"] if "X" in arrays else [n for n, a in arrays.items() if a.ndim == 2 and n != label]
+    named = isinstance(label, str)
+    rows = {name: a for name, a in arrays.items() if a.ndim == 2 and not (named and name == label)}
+    wide = ["X"] if "X" in arrays else list(rows)
     if len(wide) != 1:
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(f"Which array of {path} holds the rows? Call it X; there are {found}.")
-    if isinstance(label, str) and label not in arrays:
+    if named and label not in arrays:
         raise ValueError(f"There is no array {label!r} in {path}; there are {', '.join(arrays)}.")
-    y = arrays[label] if isinstance(label, str) else label
-    return InMemory(arrays[wide[0]], y, str(path))
+    return InMemory(arrays[wide[0]], arrays[label] if named else label, str(path))
 
 
-def _names_columns(X: Any, label: Any) -> bool:
+def _parted(X: Any, label: Any) -> tuple[Any, Any]:
+    """Rows and labels, where the label may be a column of a frame, or several."""
+    if not isinstance(label, (str, list)):
+        return X, label
+    there = list(getattr(X, "columns", ()))
     names = [label] if isinstance(label, str) else label
-    some = isinstance(names, list) and bool(names) and all(isinstance(n, str) for n in names)
-    return some and hasattr(X, "columns") and all(name in X.columns for name in names)
-
-
-def _without_columns(X: Any, label: Any) -> tuple[Any, Any]:
-    labels = [label] if isinstance(label, str) else label
-    kept = [name for name in X.columns if name not in labels]
-    return X[kept], X[label]
+    if names and all(isinstance(name, str) and name in there for name in names):
+        return X[[name for name in there if name not in names]], X[label]
+    if isinstance(label, str):
+        raise ValueError(
+            f"The frame has no column {label!r}; it has {some(there)}."
+            if there
+            else f"label={label!r} names a column, and those of an array have no names; pass the "
+            "labels themselves."
+        )
+    return X, label

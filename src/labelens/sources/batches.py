@@ -26,7 +26,7 @@ class Batches(Source):
         X, y = _pair(first)
         # The first batch of what can be read only once must not be lost.
         self._again = chain([first], stream) if self.once else batches
-        self.names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        self.names = _names(X)
         X = _matrix(X)
         self.head = X[:0] if sparse.issparse(X) else dense_head(X.shape[1], X.dtype)
         self.labelled = y is not None
@@ -35,12 +35,9 @@ class Batches(Source):
         held: list[tuple[Any, Any]] = []
         count, skip = 0, start
         for number, batch in enumerate(self._again):
-            X, y = _pair(batch)
-            self._check(X, y, number)
-            X, at = _matrix(X), 0
-            if skip:
-                at = min(skip, X.shape[0])
-                skip -= at
+            X, y = self._checked(batch, number)
+            at = min(skip, X.shape[0])
+            skip -= at
             while at < X.shape[0]:
                 here = slice(at, at + rows - count)
                 held.append((X[here], some_rows(y, here)))
@@ -51,17 +48,23 @@ class Batches(Source):
         if held:
             yield _joined(held, features)
 
-    def _check(self, X: Any, y: Any, number: int) -> None:
-        if self.names is not None and [str(name) for name in X.columns] != self.names:
+    def _checked(self, batch: Any, number: int) -> tuple[Any, Any]:
+        given, y = _pair(batch)
+        X, y = _matrix(given), y.tocsr() if sparse.issparse(y) else y
+        if self.names is not None and _names(given) != self.names:
             raise ValueError(f"The columns of batch {number} are not those of the first.")
         if X.shape[1] != self.head.shape[1]:
             raise ValueError(
                 f"Batch {number} has {X.shape[1]} columns, and the first {self.head.shape[1]}."
             )
-        if y is not None and len(y) != X.shape[0]:
-            raise ValueError(f"Batch {number} has {X.shape[0]} rows and {len(y)} labels.")
+        if sparse.issparse(X) and not sparse.issparse(self.head):
+            raise ValueError(f"Batch {number} is sparse, and the first is not.")
         if (y is not None) != self.labelled:
             raise ValueError(f"Batch {number} and the first differ in whether there is a y.")
+        labels = X.shape[0] if y is None else y.shape[0] if hasattr(y, "shape") else len(y)
+        if labels != X.shape[0]:
+            raise ValueError(f"Batch {number} has {X.shape[0]} rows and {labels} labels.")
+        return X, y
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
@@ -71,6 +74,10 @@ def _pair(batch: Any) -> tuple[Any, Any]:
             f"this one gave a {type(batch).__name__}."
         )
     return batch[0], batch[1]
+
+
+def _names(X: Any) -> list[str] | None:
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
 
 
 def _matrix(X: Any) -> Any:
@@ -93,6 +100,8 @@ def join_labels(parts: Any) -> Any:
     """Labels one after the other, none of them converted: of mixed kinds they stay objects."""
     if parts[0] is None or len(parts) == 1:
         return parts[0] if parts[0] is None or hasattr(parts[0], "shape") else np.asarray(parts[0])
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, "csr")
     if all(hasattr(part, "iloc") for part in parts):
         return require("pandas", extra="cli").concat(parts, ignore_index=True)
     arrays = [np.asarray(part) for part in parts]

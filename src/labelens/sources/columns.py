@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from itertools import accumulate
@@ -15,7 +16,7 @@ import numpy as np
 from .._optional import require
 from .._threads import one_ahead
 from ..moments import BLOCK_ROWS
-from .base import Chunk, Source
+from .base import Chunk, Source, some
 from .npy import name_of, stamps
 from .rows import Columns, Feature
 
@@ -45,21 +46,31 @@ class ColumnFiles(Source):
                 self._files.append(kind(path))
         first = self._files[0]
         self.labels = [] if label is None else [label] if isinstance(label, str) else list(label)
+        if not all(isinstance(name, str) for name in self.labels):
+            raise ValueError(
+                f"label names a column of {self.called}, or several; labels from elsewhere have to "
+                "go into the files first."
+            )
         self.labelled = bool(self.labels)
-        there = first.schema.names
+        there, known = first.schema.names, set(first.schema.names)
         if features is None:
             features = [n for n in there if n not in self.labels and not INDEX.fullmatch(n)]
-        features = list(dict.fromkeys(list_of(name, there) for name in features))
-        for name in (*self.labels, *features):
-            if name not in there:
-                raise ValueError(f"{first.path} has no column {name!r}; it has {some(there)}.")
-            for file in self._files:
-                if file.schema.names.count(name) > 1:
-                    raise ValueError(f"{file.path} has two columns called {name!r}; rename one.")
+        features = list(dict.fromkeys(list_of(name, known) for name in features))
+        wanted = [*self.labels, *features]
+        if twice := [name for name in self.labels if wanted.count(name) > 1]:
+            raise ValueError(
+                f"The column {twice[0]!r} is to be a label and a feature, or a label twice."
+            )
+        if missing := [name for name in wanted if name not in known]:
+            raise ValueError(f"{first.path} has no column {missing[0]!r}; it has {some(there)}.")
+        for file in self._files:
+            times = Counter(file.schema.names)
+            if twice := [name for name in wanted if times[name] > 1]:
+                raise ValueError(f"{file.path} has two columns called {twice[0]!r}; rename one.")
         if hasattr(first, "real"):
             for file in self._files:
-                file.real([name for name in features if name in file.schema.names])
-        self._refuse_others([*self.labels, *features])
+                file.real(features)
+        self._refuse_others(wanted)
         if not features:
             raise ValueError(f"{first.path} has no column to use as a feature.")
         self._columns = Columns(tuple(self.labels), tuple(map(self._feature, features)))
@@ -69,8 +80,7 @@ class ColumnFiles(Source):
         self.n_bytes = sum(path.stat().st_size for path in paths)
         if self.n_rows is not None:
             self.n_bytes = self.n_rows * self.row_bytes
-        self._wanted = [*self.labels, *features]
-        self.sparing = any(file.best_spared(self._wanted) for file in self._files)
+        self.sparing = any(file.best_spared(wanted) for file in self._files)
 
     @property
     def reader_bytes(self) -> int:  # type: ignore[override]
@@ -89,8 +99,9 @@ class ColumnFiles(Source):
         """Files whose columns are not those of the first, before any is read."""
         first = self._files[0]
         for file in self._files[1:]:
+            there = set(file.schema.names)
             for name in names:
-                if name not in file.schema.names:
+                if name not in there:
                     raise ValueError(f"{file.path} has no column {name!r}, and {first.path} has.")
                 mine, other = (f.schema.field(name).type for f in (first, file))
                 if mine != other:
@@ -168,20 +179,15 @@ class ColumnFiles(Source):
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """What pyarrow says about a file, with the name of the file."""
+    """What pyarrow and the readers say about a file, with its name."""
     pyarrow = require("pyarrow", extra="cli")
     try:
         yield
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def list_of(name: str, there: Sequence[str]) -> str:
+def list_of(name: str, there: Collection[str]) -> str:
     """The column that holds this one, if it is an item of its lists."""
     column, item, _ = name.rpartition("[")
     return column if item and name not in there and column in there else name
-
-
-def some(names: Sequence[str]) -> str:
-    more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
-    return ", ".join(map(repr, names[:8])) + more

@@ -43,11 +43,12 @@ class Parquet:
         """Bytes that are held while these columns are read."""
         if not sparing:
             return GROUPS * self._largest_group(columns)
-        most: dict[str, int] = {}
+        most = dict.fromkeys(columns, 0)
         for group in self._groups_of_file():
             for name, size in _column_sizes(group):
-                most[name] = max(READ_AHEAD + 2 * min(PAGE, size), most.get(name, 0))
-        return sum(size for name, size in most.items() if name in columns)
+                if name in most:
+                    most[name] = max(READ_AHEAD + 2 * min(PAGE, size), most[name])
+        return sum(most.values())
 
     def best_spared(self, columns: Sequence[str]) -> bool:
         return self._largest_group(columns) > GROUP
@@ -158,6 +159,8 @@ class Text:
         pa = require("pyarrow", extra="cli")
         for name in names:
             place = self.schema.get_field_index(name)
+            if place < 0:  # of a file that lacks it, which is refused next
+                continue
             kind = self.schema.field(place).type
             if pa.types.is_integer(kind) or pa.types.is_null(kind):
                 self.schema = self.schema.set(place, pa.field(name, pa.float64()))

@@ -85,7 +85,7 @@ class NpyFiles(Source):
 def _labels(label: Any) -> Any:
     """None, an array, or a file that holds one."""
     if label is None or not isinstance(label, (str, Path)):
-        return None if label is None else np.asarray(label)
+        return None if label is None else np.atleast_1d(label)
     if not Path(label).exists():
         raise FileNotFoundError(
             f"There is no file {label}; the labels of an .npy file are another .npy file."

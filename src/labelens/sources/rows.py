@@ -126,9 +126,13 @@ class Columns:
         found: list[tuple[Any, NDArray[Any]]] = []
         at = 0
         for j, feature in enumerate(self.features, len(self.labels)):
-            column = _filled(batch.column(j), feature, place)
+            column = batch.column(j)
             if self.sparse:
-                return sparse_rows(column, feature.columns, f"column {feature.name!r} of {place}")
+                column, called = (
+                    _filled(column, feature, place),
+                    f"column {feature.name!r} of {place}",
+                )
+                return sparse_rows(column, feature.columns, called)
             numbers = _numbers(column, feature, place)
             if feature.width is None:
                 found.append((at, numbers))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..sources.columns import list_of, some
+from ..sources.base import some
+from ..sources.columns import list_of
 from ..sources.rows import Columns, Feature
 
 NUMBERS = {
@@ -37,7 +38,7 @@ class Wanted:
         kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         labels = _listed(label)
         names = [name for name in kinds if name not in labels] if features is None else features
-        taken = dict.fromkeys(list_of(name, list(kinds)) for name in _listed(names))
+        taken = dict.fromkeys(list_of(name, kinds) for name in _listed(names))
         for name in (*labels, *taken):
             if name not in kinds:
                 raise ValueError(

@@ -3,6 +3,7 @@
 fitting.py      the fit itself
 plan.py         how many rows a chunk may have, given the memory
 checkpoint.py   a fit that goes on where it was killed
+sending.py      chunks on their way to a device
 transforming.py rows through a model, into a file
 progress.py     how far it is
 """

@@ -48,9 +48,10 @@ def fit(
 
     The model is that of `estimator.fit` on all rows at once, to the last bit, wherever nothing is
     taken from a sample of the rows: `gamma="median"` and `"auto"`, landmarks,
-    `n_components="auto"` and the width of an RBF kernel over labels are, if there are more than
-    16384 rows (fewer of rows wider than 4 KB). Scaling and `gamma="scale"` of the kernel methods
-    take a first pass over all rows, `class_weight="balanced"` one over the labels.
+    `n_components="auto"`, the width of an RBF kernel over labels and the classes of `Sum` and
+    `Product` are, if there are more than 16384 rows (fewer of rows wider than 4 KB). Scaling and
+    `gamma="scale"` of the kernel methods take a first pass over all rows,
+    `class_weight="balanced"` one over the labels.
 
     Parameters
     ----------
@@ -106,6 +107,9 @@ def fit(
         fit_parts(estimator, _parts(estimator, source, label, features, engine, memory))
         return estimator
     if _array.on_device(source):
+        for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
+            if value is not None:
+                raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
         return estimator.fit(source, label)  # type: ignore[attr-defined]
     opened = open_source(source, label, features)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
@@ -146,8 +150,7 @@ def stream_into(
     rows = chunk_rows(estimator, source, memory, place is not None)
     if place is not None and not _parameters.is_exact(estimator):
         source = Sent(source, place, numbers_classes(estimator))
-    size = source.n_bytes // source.head.dtype.itemsize
-    get_ready(size)
+    get_ready(source.n_bytes // source.head.dtype.itemsize)
     told = Progress(progress, source.n_rows, source.row_bytes)
     before = None if state is None else state.load()
     work, seen, moments = (*before, before[0].moments_) if before else (None, 0, None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from math import lcm
+from math import inf, lcm
+from numbers import Real
 from typing import Any
 
 from .._threads import one_blas_thread
@@ -83,7 +84,7 @@ def _fixed(estimator: Any, source: Source) -> int:
 
 def as_bytes(memory: Any) -> int:
     """512_000_000 or "512MB" or "0.5 GiB"."""
-    if isinstance(memory, (int, float)) and not isinstance(memory, bool) and memory > 0:
+    if isinstance(memory, Real) and not isinstance(memory, bool) and 0 < memory < inf:
         return int(memory)
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*((?:[kKMGT]i?)?)B?\s*", str(memory))
     if not isinstance(memory, str) or not found:

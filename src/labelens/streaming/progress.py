@@ -12,6 +12,7 @@ SECONDS = 0.2
 
 class Progress:
     def __init__(self, told: bool | Told | None, total: int | None, row_bytes: int) -> None:
+        self._prints = told is True
         self._told: Told | None = _printed() if told is True else told or None
         self._total, self._row_bytes = total, row_bytes
         self._last = -1.0
@@ -21,6 +22,8 @@ class Progress:
         if self._told is not None and (done or now - self._last >= SECONDS):
             self._last = now
             self._told(rows, self._total, rows * self._row_bytes)
+            if done and self._prints:
+                sys.stderr.write("\n")
 
 
 def _printed() -> Told:
@@ -30,8 +33,6 @@ def _printed() -> Told:
         seconds = max(monotonic() - start, 1e-9)
         left = f", {seconds * (total - rows) / max(rows, 1):.0f} s left" if total else ""
         sys.stderr.write(f"\r{rows:,} rows, {count / seconds / 1e9:.2f} GB/s{left}   ")
-        if rows == total:
-            sys.stderr.write("\n")
         sys.stderr.flush()
 
     return told

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _array
 from .._validation import check_rows
-from ..labels import as_numbers
+from ..labels import as_integers
 from ..sources import Chunk, Source
 
 
@@ -49,6 +49,6 @@ class Sent(Source):
         if given.dtype.kind != "f":
             given = given.astype("float64")
         waits = {"X": send(given)}
-        if self._with_labels and (numbers := as_numbers(chunk.y)) is not None:
+        if self._with_labels and (numbers := as_integers(chunk.y)) is not None:
             waits["y"] = send(numbers)
         return lambda: replace(chunk, **{name: wait() for name, wait in waits.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -69,27 +70,38 @@ def transform(
     if path.suffix not in WRITERS:
         raise ValueError(f"out must end in {', '.join(WRITERS)}, got {path.name!r}.")
     if engine is not None:
-        embedding = engine.transformed(estimator, source)
-        with replaced(path) as file, WRITERS[path.suffix](file, estimator.n_components_) as write:
-            for rows in filter(len, engine.in_pieces(embedding)):
-                write(rows)
-        return path
+        filled = filter(len, engine.in_pieces(engine.transformed(estimator, source)))
+        return _written(path, filled, estimator.n_components_, "the dask collection")
     names: Any = getattr(estimator, "feature_names_in_", None)
     named = names is not None and has_named_columns(source)
     opened = open_source(source, features=list(names) if named else None)
     _refuse_other_columns(opened, estimator.n_features_in_, names)
     rows = chunk_rows(estimator, opened, memory)
-    told, done = Progress(progress, opened.n_rows, opened.row_bytes), 0
-    with replaced(path) as file, WRITERS[path.suffix](file, estimator.n_components_) as write:
+    told = Progress(progress, opened.n_rows, opened.row_bytes)
+
+    def pieces() -> Iterator[NDArray[Any]]:
+        done = 0
         for chunk in opened.chunks(rows):
             with placed(opened, chunk, done):
                 frame = hasattr(chunk.X, "columns")  # which knows its names itself
-                write(estimator._embedded(estimator if frame else None, chunk.X))
+                embedded = estimator._embedded(estimator if frame else None, chunk.X)
+            yield embedded
             done += chunk.n_rows
             told.at(done)
-        if not done:
-            raise ValueError(f"There are no rows in {opened.called}.")
-    told.at(done, done=True)
+        if done:
+            told.at(done, done=True)
+
+    return _written(path, pieces(), estimator.n_components_, opened.called)
+
+
+def _written(path: Path, pieces: Iterator[NDArray[Any]], k: int, called: str) -> Path:
+    """The path, once the pieces of an (n, k) embedding are in a file there."""
+    with replaced(path) as file, WRITERS[path.suffix](file, k) as write:
+        first = next(pieces, None)
+        if first is None:
+            raise ValueError(f"There are no rows in {called}.")
+        for rows in chain([first], pieces):
+            write(rows)
     return path
 
 

@@ -37,13 +37,16 @@ def pick(
 ) -> Table:
     """Features and labels of a table: numbers as they are, categories one-hot, the rest not."""
     for name in (*labels, *features, *drop):
-        _known(frame, name)
+        if name not in frame.columns:
+            raise _unknown(frame, name)
     if twice := [name for name in labels if list(labels).count(name) > 1]:
         raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
     notes: list[str] = []
     frame, columns = _labelled(frame, list(labels), notes)
     chosen = [
-        name for name in (features or frame.columns) if name not in labels and name not in drop
+        name
+        for name in dict.fromkeys(features or frame.columns)
+        if name not in labels and name not in drop
     ]
     numbers = _as_numbers(frame, chosen, notes)
     if not len(numbers.columns):
@@ -62,31 +65,70 @@ def pick(
 
 def align(frame: Frame, names: Sequence[str], impute: str | None = None) -> Table:
     """The columns that a model was fitted on, by name; categories that it never saw are zero."""
+    pandas = require("pandas", extra="cli")
     notes: list[str] = []
-    plain = [name for name in names if name in frame.columns]
-    coded = [name for name in names if name not in frame.columns]
-    sources = {name: name.rpartition("=")[0] for name in coded}
-    if missing := [name for name in coded if sources[name] not in frame.columns]:
-        _known(frame, sources[missing[0]] or missing[0])
-    numbers = _as_numbers(frame, [*plain, *dict.fromkeys(sources.values())], notes)
-    unseen = [name for name in numbers.columns if name not in set(names)]
+    levels: dict[str, list[str]] = {}  # those that the model knows, of every column of text
+    parts: list[Any] = []
+    for name in names:
+        if name in frame.columns:
+            parts.append(_numbers_again(pandas, frame[name]))
+        else:
+            column = _column_of(frame, name)
+            levels.setdefault(column, []).append(name[len(column) + 1 :])
+    unseen: list[str] = []
+    for column, known in levels.items():
+        values = frame[column].astype("string")
+        parts += _one_hot(pandas, column, values, known)
+        new = sorted(set(values.dropna().unique()).difference(known))
+        unseen += [f"{column}={level}" for level in new]
     if unseen:
         notes.append(f"Unknown to the model, counted as none: {', '.join(unseen[:5])}.")
-    numbers = numbers.reindex(columns=list(names), fill_value=0.0)
+    numbers = pandas.concat(parts, axis=1)[list(names)]
     kept = _without_gaps(numbers, impute, notes)
     values = numbers[kept].to_numpy(np.float64)
     return Table(values, list(names), None, frame.loc[kept, list(frame.columns[:8])], notes)
 
 
-def _known(frame: Frame, name: str) -> None:
-    if name in frame.columns:
-        return
+def _numbers_again(pandas: Any, column: Any) -> Any:
+    """A column that was numbers where the model was fitted."""
+    if pandas.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
+        return column.astype("float64")
+    values = column.astype("string")
+    numbers = pandas.to_numeric(values, errors="coerce")
+    if (strange := numbers.isna() & values.notna()).any():
+        raise ValueError(
+            f"The column {column.name!r} held numbers where the model was fitted, and here row "
+            f"{values.index[strange][0]} holds {values[strange].iloc[0]!r}."
+        )
+    return numbers.astype("float64")
+
+
+def _column_of(frame: Frame, name: str) -> str:
+    """The column of text that this feature, column=level, is a level of; both may have a "="."""
+    beginnings = [name[:i] for i, letter in enumerate(name) if letter == "="]
+    for column in reversed(beginnings):
+        if column in frame.columns:
+            return column
+    raise _unknown(frame, beginnings[-1] if beginnings else name)
+
+
+def _one_hot(pandas: Any, name: str, values: Any, levels: Sequence[str]) -> list[Any]:
+    """A column for each level; a gap is a gap in all of them."""
+    parts, gap = [], values.isna().to_numpy()
+    for level in levels:
+        code = (values == level).to_numpy(dtype="float64", na_value=np.nan)
+        code[gap] = np.nan
+        parts.append(pandas.Series(code, index=values.index, name=f"{name}={level}"))
+    return parts
+
+
+def _unknown(frame: Frame, name: str) -> ValueError:
     near = get_close_matches(name, list(frame.columns), n=3, cutoff=0.5)
     lower = {column.lower(): column for column in frame.columns}
     near = near or [lower[c] for c in get_close_matches(name.lower(), list(lower), n=3, cutoff=0.5)]
     some = ", ".join(repr(column) for column in (near or list(frame.columns)[:8]))
     more = "" if near or len(frame.columns) <= 8 else f" and {len(frame.columns) - 8} more"
-    raise ValueError(
+    return ValueError(
         f"There is no column {name!r}. "
         + (f"Did you mean {some}?" if near else f"There are {some}{more}.")
     )
@@ -131,9 +173,7 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
     odd: list[str] = []
     for name in chosen:
         column = frame[name]
-        if pandas.api.types.is_bool_dtype(column.dtype):
-            parts.append(column.astype("float64"))
-        elif pandas.api.types.is_numeric_dtype(column.dtype):
+        if pandas.api.types.is_numeric_dtype(column.dtype):  # bools too
             if column.dtype.kind == "c":
                 raise ValueError(f"The column {name!r} holds complex numbers.")
             parts.append(column.astype("float64"))
@@ -149,11 +189,7 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
                 (prose if len(levels) > MOST_CATEGORIES else dates).append(name)
                 continue
             coded.append(f"{name!r} ({len(levels)} values)")
-            gap = values.isna().to_numpy()
-            for level in levels:
-                code = (values == level).to_numpy(dtype="float64", na_value=np.nan)
-                code[gap] = np.nan
-                parts.append(pandas.Series(code, index=frame.index, name=f"{name}={level}"))
+            parts += _one_hot(pandas, name, values, levels)
     if odd:
         notes.append(f"Mostly numbers, but taken as text: {', '.join(odd)}.")
     if coded:
@@ -191,9 +227,7 @@ def _without_gaps(numbers: Frame, impute: str | None, notes: list[str]) -> NDArr
         return everything
     counts = gaps.sum(axis=0)
     told = ", ".join(
-        f"{name!r} {count}"
-        for name, count in list(zip(numbers.columns, counts, strict=True))
-        if count
+        f"{name!r} {count}" for name, count in zip(numbers.columns, counts, strict=True) if count
     )
     if impute is None:
         raise ValueError(

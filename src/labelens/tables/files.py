@@ -9,7 +9,6 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from csv import QUOTE_NONNUMERIC, reader
 from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, FileIO
@@ -147,7 +146,7 @@ def separator_of(head: str, separators: str) -> str:
 
 def _headings(head: str, separator: str) -> list[str]:
     try:
-        return next(reader([head.rstrip("\r")], delimiter=separator), [])
+        return next(csv.reader([head.rstrip("\r")], delimiter=separator), [])
     except csv.Error as error:
         raise ValueError(f"its line of column names cannot be read ({error}).") from None
 
@@ -220,7 +219,7 @@ def write(frame: Frame, path: Path) -> None:
         for name in safe.columns:
             if safe[name].dtype.kind in "OUST":
                 safe[name] = safe[name].map(_plain)
-        safe.to_csv(path, index=False, quoting=QUOTE_NONNUMERIC)
+        safe.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)
     else:
         frame.to_parquet(path, index=False)
 

@@ -75,7 +75,7 @@ def test_chunks_of_columns_and_of_labels_are_made_to_fit(client, rows):
         assert_same_bits(found, expected)
 
 
-def test_parts_that_a_filter_has_emptied(client, rows):
+def test_parts_that_a_filter_has_emptied(client, rows, tmp_path):
     X, y = rows
     kept = np.arange(N) >= 2501
     whole = da.from_array(X, chunks=(SIZES, D))
@@ -87,6 +87,10 @@ def test_parts_that_a_filter_has_emptied(client, rows):
     nothing = da.from_array(np.zeros(N, dtype=bool), chunks=(SIZES,))
     with pytest.raises(ValueError, match="There are no rows in the dask array"):
         clone(model).fit(whole[nothing], da.from_array(y, chunks=(SIZES,))[nothing])
+    for name in ("Z.parquet", "Z.npy"):
+        with pytest.raises(ValueError, match="There are no rows in the dask"):
+            labelens.transform(found, whole[nothing], tmp_path / name)
+        assert not (tmp_path / name).exists()
 
 
 def test_weights(client, rows, rng):
