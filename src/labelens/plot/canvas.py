@@ -126,7 +126,8 @@ def jitter(n: int) -> Array:
 
     Multiples of the golden ratio fill an interval evenly, and the same every time.
     """
-    return np.arange(n) * 0.6180339887498949 % 1 - 0.5
+    places: Array = np.arange(n, dtype=np.float64)
+    return places * 0.6180339887498949 % 1 - 0.5
 
 
 def extents(points: Array) -> Array:
