@@ -38,7 +38,7 @@ from data import (
     yeast,
 )
 from labelens import KernelSupervisedPCA, knn_score, select
-from measure import machine
+from measure import machine, seconds
 
 NCA_ROWS = 3000
 NEIGHBOURS = 10  # of numbers and of label sets
@@ -57,11 +57,7 @@ class Result:
 def peers(split: Split, k: int) -> Iterator[tuple[str, Any, Any]]:
     """Name, estimator and the y that it takes."""
     labels, wide = split.y_train, sparse.issparse(split.X_train)
-    if split.kind == "numbers":
-        yield "PCA", PCA(k), None
-        yield "PLSRegression", PLSRegression(k, scale=False), labels
-        return
-    if split.kind == "multilabel":
+    if split.kind != "classes":
         yield "PCA", PCA(k), None
         yield "PLSRegression", PLSRegression(k, scale=False), labels
         return
@@ -179,11 +175,6 @@ def cost(folder: Path | None) -> dict[str, float]:
     split = mnist_split(folder, 0)
     model = KernelSupervisedPCA(9, gamma=0.013, shrinkage=1e-3, random_state=0)
     grid = {"gamma": 0.013 * 10 ** np.linspace(-1, 1, 10), "shrinkage": [1, 0.1, 1e-2, 1e-3]}
-
-    def seconds(job: Callable[[], object]) -> float:
-        start = perf_counter()
-        job()
-        return perf_counter() - start
 
     model.fit(split.X_train, split.y_train)
     fits = [seconds(lambda: model.fit(split.X_train, split.y_train)) for _ in range(5)]

@@ -29,7 +29,7 @@ import numpy as np
 import files
 import labelens
 from labelens.engines.files import PART_BYTES
-from measure import machine
+from measure import machine, seconds
 
 PAIRS = [
     # name, ours, floor, at least, bytes that may be in use
@@ -169,12 +169,7 @@ def _rate_of(model: Any) -> float:
 
 
 def _seconds(function: Any) -> float:
-    best = np.inf
-    for _ in range(3):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return best
+    return min(seconds(function) for _ in range(3))
 
 
 def _bytes_of(moments: Any) -> int:

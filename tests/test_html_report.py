@@ -379,7 +379,7 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("labelens._page.os.replace", fail)
+    monkeypatch.setattr("labelens._files.os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
         write_report(path, make.make_contents())
     assert path.read_text() == "old"

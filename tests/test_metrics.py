@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import kstest
+from sklearn.datasets import load_iris
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -126,3 +127,16 @@ def test_hsic_of_labels_that_are_alike_is_the_formula(rng, kernel, similarity):
     H = np.eye(60) - 1 / 60
     expected = np.trace(K @ H @ L @ H) / 59**2
     assert hsic(X, y, gamma=0.3, label_kernel=kernel) == pytest.approx(expected, rel=1e-10)
+
+
+def test_knn_score_reads_both_sides_alike():
+    """Whole numbers in a column of objects, as pandas has them, are whole numbers on both sides."""
+    X, y = load_iris(return_X_y=True)
+    objects = y.astype(object)
+    for known, asked in ((objects, objects), (y, objects), (objects, y)):
+        assert knn_score(X, known, X, asked) == 1
+
+
+def test_subspace_distance_wants_matrices():
+    with pytest.raises(ValueError, match=r"shape \(n_components, n_features\).*got shape \(2,\)"):
+        subspace_distance([1.0, 0.0], [[0.0, 1.0]])

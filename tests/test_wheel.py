@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import labelens.wheel
 from conftest import read_only
 from labelens import KernelSupervisedPCA, SupervisedPCA, Wheel, knn_score
 from labelens.wheel import _anchors
@@ -103,6 +104,17 @@ def test_confused_classes_are_side_by_side():
     found = np.argsort(-np.arctan2(anchors[:, 1], anchors[:, 0]))
     steps = np.abs(np.diff(place[found], append=place[found[0]]))
     assert set(np.minimum(steps, 30 - steps)) == {1}
+
+
+def test_classes_in_turn_are_all_looked_at(rng, monkeypatch):
+    """Of many rows some are enough, but not those of every fourth class alone."""
+    hidden, y = rng.permutation(8), np.arange(4000) % 8
+    angle = 2 * np.pi * hidden[y] / 8
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(4000, 2)) / 2
+    monkeypatch.setattr(labelens.wheel, "BLOCK_NUMBERS", 4000 * 8 // 4)
+    anchors = Wheel(SupervisedPCA()).fit(X, y).anchors_
+    found = hidden[np.argsort(-np.arctan2(anchors[:, 1], anchors[:, 0]))]
+    assert set(np.abs(np.diff(found, append=found[0]))) == {1, 7}
 
 
 @pytest.mark.parametrize("c", [2, 3, 4])

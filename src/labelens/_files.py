@@ -85,6 +85,6 @@ def refuse_link(path: Path) -> None:
 def refuse_irregular(path: Path) -> None:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{named(path)} is a folder, not a model file.")
+        raise IsADirectoryError(f"{named(path)} is a folder, not a file.")
     if not stat.S_ISREG(mode):
-        raise OSError(f"{named(path)} is a pipe or a device, not a model file.")
+        raise OSError(f"{named(path)} is a pipe or a device, not a file of bytes.")

@@ -281,10 +281,10 @@ def knn_score(
     >>> knn_score([[0.0], [1.0]], ["a", "b"], [[0.1], [0.9], [0.2]], ["a", "b", "b"])
     0.6666666666666666
     """
-    labels, _ = read_labels(train_labels, len(train_labels), None)
+    labels, asked = (read_labels(y, len(y), None)[0] for y in (train_labels, test_labels))
     classes = labels.ndim == 1 and choose_kernel(labels) == "delta"
     model = (KNeighborsClassifier if classes else KNeighborsRegressor)(n_neighbors)
-    return float(model.fit(train, labels).score(test, test_labels))
+    return float(model.fit(train, labels).score(test, asked))
 
 
 def subspace_distance(first: Any, second: Any) -> float:
@@ -310,6 +310,11 @@ def subspace_distance(first: Any, second: Any) -> float:
     bases = []
     for matrix in (first, second):
         rows = np.asarray(matrix, dtype=np.float64)
+        if rows.ndim != 2:
+            raise ValueError(
+                "subspace_distance compares matrices of shape (n_components, n_features), as "
+                f"components_ are; got shape {rows.shape}."
+            )
         lengths = linalg.norm(rows, axis=1)
         live = rows[lengths > 0] / lengths[lengths > 0, None]
         bases.append(linalg.orth(live.T))

@@ -233,7 +233,9 @@ def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
     for name in ("class_weight", "missing_label"):
         wanted = getattr(lead, name)
         for one in candidates:
-            if (value := getattr(one, name)) is not wanted and value != wanted:
+            # NaN, a marker like any other, is not equal to itself.
+            value = getattr(one, name)
+            if value is not wanted and value != wanted and repr(value) != repr(wanted):
                 raise ValueError(
                     f"{name} is {wanted!r} and {value!r}, and candidates are compared by the same "
                     "rows with the same weights; pass estimators that have the same, and no grid "

@@ -99,8 +99,8 @@ def try_out(
     told(JUDGING)
     Z = model.transform(rows(np.arange(len(X))))
     draw = np.random.default_rng(seed)
-    known = _some(train, MOST_NEIGHBOURS, draw)
-    asked = _some(np.flatnonzero(test), MOST_QUERIES, draw)
+    known = some_of(train, MOST_NEIGHBOURS, draw)
+    asked = some_of(np.flatnonzero(test), MOST_QUERIES, draw)
     mixed = draw.permutation(labels)
     control = clone(model).fit(rows(train), mixed[train])
     plain = StandardScaler().fit(X[known])
@@ -136,7 +136,8 @@ def try_out(
     return Trial(model, Z, test, continuous, seconds, each)
 
 
-def _some(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:
+def some_of(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:
+    """At most so many of the rows, in order."""
     return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
 
 

@@ -127,9 +127,11 @@ class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.estimator_, self.classes_ = estimator, as_class_array(classes)
         embedded, c = np.asarray(embedded, dtype=np.float64), len(classes)
         self._centre, self._weights, self._offsets = _discriminant(embedded, codes, c)
-        # The temperature and the order of the anchors need no more than some rows.
+        # The temperature and the order of the anchors need no more than some rows: some of every
+        # class, also where classes come in turn and every other row would be of every other class.
         step = max(1, embedded.size // BLOCK_NUMBERS, len(codes) * c // BLOCK_NUMBERS)
-        some, own = self._scores(embedded[::step]), codes[::step]
+        rows = np.sort(np.argsort(codes, kind="stable")[::step])
+        some, own = self._scores(embedded[rows]), codes[rows]
         self.temperature_ = (
             _confidence_like_accuracy(some, own)
             if isinstance(self.temperature, str)

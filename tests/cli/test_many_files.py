@@ -68,6 +68,23 @@ def test_fit_many_files_refuses_in_words(run, parts, tmp_path, asked, words):
     assert not list(tmp_path.glob("*.labelens"))
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["rows.npy", "--labels", "y.npy", "--features", "x1"], "rows.npy have no names"),
+        (["rows.npy", "--labels", "y.npy", "--drop", "x1"], "rows.npy have no names"),
+        (["part*.parquet", "--label", "kind", "--drop", "e"], "no column 'e' to drop"),
+        (["part*.parquet", "--label", "kind", "--labels", "y.npy"], "--labels is for rows without"),
+    ],
+)
+def test_columns_that_cannot_be_chosen(run, parts, tmp_path, asked, words):
+    np.save(tmp_path / "rows.npy", parts[list("abcd")].to_numpy())
+    np.save(tmp_path / "y.npy", np.arange(3000) % 3)
+    done = run("fit", *asked, "--method", "spca", "--memory", "512MB")
+    assert done.exit_code == 1
+    assert words in " ".join(done.output.split())
+
+
 def test_merge_models(run, parts, tmp_path):
     for i in range(3):
         options = ("--label", "kind", "--method", "srp", "--moments", "--out", f"{i}.labelens")

@@ -75,3 +75,24 @@ def test_warnings_are_sentences_said_once(run, iris, how):
     assert done.exit_code == 0, done.output
     assert "UserWarning" not in done.output
     assert done.stderr.count("Only 4 of the 9 components") == (0 if how else 1)
+
+
+def test_pca_is_blind_to_labels_and_says_nothing_else(run, iris):
+    """Of two classes the supervised methods say that they add variance; PCA is nothing else."""
+    iris.assign(species=iris.species == "setosa").to_csv("iris.csv", index=False)
+    blind = ("embed", "iris.csv", "--label", "species", "--method", "pca")
+    done = run(*blind, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["parameters"]["target_weight"] == 0
+    assert "notes" not in told
+    done = run(*blind, "--target-weight", "0.5", "--force")
+    assert done.exit_code == 1
+    assert "--method pca is blind to labels" in " ".join(done.output.split())
+
+
+def test_methods_are_compared_on_ten_rows(run, iris):
+    iris.groupby("species").head(4).to_csv("iris.csv", index=False)
+    done = run("embed", "iris.csv", "--label", "species", "--json")
+    assert done.exit_code == 0, done.output
+    assert "folds of all 9 rows" in json.loads(done.stdout)["why"]

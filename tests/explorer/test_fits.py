@@ -187,6 +187,13 @@ def test_numbers_in_pieces(rng, monkeypatch):
     session.fit(replace(session.default(), method="srp", seed=9))
 
 
+@pytest.mark.parametrize("unit", [0.0, 1e-200])
+def test_what_is_done_ahead_complains_of_nothing(rng, unit):
+    """The fit that asks for it does; a thread of its own would write to the terminal."""
+    session = Session(from_arrays(unit * rng.normal(size=(60, 3)), np.arange(60) % 2))
+    session.warm()
+
+
 def test_sums_are_made_once(digits, monkeypatch):
     """A move of shrinkage, target weight or scaling reads no row."""
     session = Session(material())

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 
 import labelens
@@ -77,22 +78,48 @@ def test_the_scripts_of_what_is_bundled():
         np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
 
 
-@pytest.mark.parametrize("kind", ["frame and names", "frame and column", "array and dict", "array"])
+KINDS = {
+    "frame and names": lambda f: (f, ["town", "price"]),
+    "frame and column": lambda f: (f[["a", "b", "colour"]], f["town"]),
+    "frame and column, indices that differ": lambda f: (
+        f[["a", "b"]].set_index(f.index + 7),
+        f.town,
+    ),
+    "frame and frame": lambda f: (f[["a", "b"]], f[["town", "price"]]),
+    "frame and dict": lambda f: (f[["a", "b"]], {"t": f.town.tolist(), "p": f.price.tolist()}),
+    "frame and array": lambda f: (f[["a", "b"]], f[["b", "price"]].to_numpy() // 1 % 2),
+    "polars and names": lambda f: (polars.DataFrame(f.to_dict("list")), ["town", "price"]),
+    "polars and column": lambda f: (polars.DataFrame(f[["a", "b"]].to_dict("list")), f.town),
+    "array and dict": lambda f: (f[["a", "b"]].to_numpy(), {"t": f.town, "p": f.price}),
+    "array and dict of one": lambda f: (f[["a", "b"]].to_numpy(), {"t": f.town.tolist()}),
+    "array and frame of one": lambda f: (f[["a", "b"]].to_numpy(), f[["town"]]),
+    "array": lambda f: (f[["a", "b"]].to_numpy(), f["b"].to_numpy() % 3),
+    "array and a table of one": lambda f: (f[["a", "b"]].to_numpy(), f[["b"]].to_numpy() % 3),
+    "array and two columns": lambda f: (
+        f[["a", "b"]].to_numpy(),
+        f[["b", "b"]].to_numpy() % [2, 3],
+    ),
+    "lists": lambda f: (f[["a", "b"]].to_numpy().tolist(), f.town.tolist()),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_explore_takes(rng, kind):
-    frame = mixed_frame(rng)
-    X, y = {
-        "frame and names": (frame, ["town", "price"]),
-        "frame and column": (frame[["a", "b", "colour"]], frame["town"]),
-        "array and dict": (frame[["a", "b"]].to_numpy(), {"t": frame.town, "p": frame.price}),
-        "array": (frame[["a", "b"]].to_numpy(), frame["b"].to_numpy() % 3),
-    }[kind]
+    X, y = KINDS[kind](mixed_frame(rng))
     session = Session(from_arrays(X, y))
     for label in range(len(session.labels)):
         view = replace(session.default(), label=label)
-        names = {"X": X, "y": y, "np": np}
+        names = {"X": X, "y": y}
         exec(script(session.material, view, session.estimator(view)), names)
         Z = session.fit(view).Z
         np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+def test_labels_that_are_also_names_of_columns(rng):
+    """Twice the same name cannot be two columns: these are labels."""
+    frame = mixed_frame(rng)[["a", "b"]]
+    assert list(from_arrays(frame, ["a", "b"] * 40).labels) == ["y"]
+    assert list(from_arrays(frame, ["b"]).labels) == ["b"]
 
 
 def test_pixels_are_kept_in_half_the_memory(rng, tmp_path):

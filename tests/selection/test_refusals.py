@@ -114,3 +114,9 @@ def test_faults_are_told_in_a_sentence(data, fault):
         quietly(**dict(X=X, y=y) | make(X, y))
     assert type(told.value) is error  # and not one that only an estimator raises
     assert str(told.value).endswith(".")
+
+
+def test_a_marker_that_is_not_equal_to_itself(data):
+    X, y = data
+    templates = [SupervisedPCA(shrinkage=s, missing_label=float("nan")) for s in (1, 0.1)]
+    assert len(quietly(X, y.astype(float), templates).table) == 2

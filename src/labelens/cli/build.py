@@ -18,6 +18,7 @@ from . import options as o
 from .output import Bar
 
 READING, COMPARING = "reading", "comparing methods"
+FOLDS = 5  # that methods are compared in; fewer of very few rows
 
 
 def build(method: str, options: dict[str, Any]) -> Any:
@@ -31,8 +32,6 @@ def build(method: str, options: dict[str, Any]) -> Any:
             )
     if given["scale"] == "none":
         given["scale"] = None
-    if method == "pca":
-        given["target_weight"] = 0.0
     if method in ("spca", "pca"):
         given.pop("random_state", None)
     return (SupervisedPCA if method == "pca" else METHODS[method])(**given)
@@ -41,7 +40,7 @@ def build(method: str, options: dict[str, Any]) -> Any:
 def load(data: Path, columns: o.Columns, bar: Bar) -> tables.Table:
     """Read a file and pick its columns; a label is needed."""
     frame = tables.read(data, columns.labels, lambda share: bar.at(READING, share))
-    label = label_names(frame, columns)
+    label = label_names(list(frame.columns), columns)
     table = tables.pick(
         frame,
         label,
@@ -53,14 +52,14 @@ def load(data: Path, columns: o.Columns, bar: Bar) -> tables.Table:
     return table
 
 
-def label_names(frame: Any, columns: o.Columns) -> list[str]:
+def label_names(names: list[str], columns: o.Columns) -> list[str]:
     """The columns of labels: those that were named, or the only one of a file of labels."""
     label = columns.label
     if not label and columns.labels is not None:
-        label = [name for name in frame.columns if name == "label"] or None
+        label = [name for name in names if name == "label"] or None
     if not label:
-        some = ", ".join(repr(name) for name in list(frame.columns)[-5:])
-        more = "..., " if len(frame.columns) > 5 else ""
+        some = ", ".join(map(repr, names[-5:]))
+        more = "..., " if len(names) > 5 else ""
         raise ValueError(f"Which column is the label? Name it with --label ({more}{some}).")
     return label
 
@@ -134,5 +133,6 @@ def choose(X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any]) -> tu
         grid["gamma"] = None
     if options.get("shrinkage") is None:
         grid["shrinkage"] = None
-    chosen = select(X[train], labels[train], rivals, grid=grid, random_state=seed)
+    folds = min(FOLDS, len(train) // 2)
+    chosen = select(X[train], labels[train], rivals, grid=grid, cv=folds, random_state=seed)
     return clone(chosen.estimator), chosen.reason

@@ -58,7 +58,7 @@ def _opened(data: Path, columns: o.Columns) -> Sessions:
     material = from_file(
         frame,
         data,
-        label_names(frame, columns),
+        label_names(list(frame.columns), columns),
         columns.labels,
         columns.features,
         columns.drop,

@@ -116,11 +116,17 @@ class Wanted:
 
     def parameters(self) -> dict[str, Any]:
         """Those of an estimator; None where nothing was said."""
+        blind = self.method == Method.pca
+        if blind and self.target_weight:
+            raise ValueError(
+                f"--method pca is blind to labels: its --target-weight is 0, not "
+                f"{self.target_weight:g}; for some of both use spca."
+            )
         return dict(
             n_components=self.components,
             kernel=self.kernel,
             gamma=_number("gamma", self.gamma, "scale", "median", "auto"),
-            target_weight=self.target_weight,
+            target_weight=0.0 if blind else self.target_weight,
             shrinkage=_number("shrinkage", self.shrinkage, "auto"),
             label_kernel=self.label_kernel and self.label_kernel.value,
             class_weight=self.class_weight and self.class_weight.value,

@@ -15,7 +15,7 @@ from ..streaming.checkpoint import Checkpoint
 from ..streaming.fitting import stream_into
 from ..streaming.plan import CHUNK_BYTES
 from . import options as o
-from .build import build, choose, settle
+from .build import build, choose, label_names, settle
 from .output import messages
 
 # Rows that methods are compared on, and labels that are looked at.
@@ -57,16 +57,26 @@ def fit_streamed(
 
 
 def _opened(data: Path, columns: o.Columns) -> Source:
-    names, label, features = column_names(data), columns.label, columns.features
+    names, features = column_names(data), columns.features
     if names is None:
         if columns.labels is None:
             raise ValueError("Which labels belong to these rows? Name their file with --labels.")
+        if columns.label or features or columns.drop:
+            raise ValueError(
+                f"The columns of {data.name} have no names, so --label, --features and --drop "
+                "cannot choose among them where rows are read in pieces."
+            )
         return open_source(data, str(columns.labels))
-    if not label:
+    if columns.labels is not None:
         raise ValueError(
-            f"Which column is the label? Name it with --label ({', '.join(map(repr, names[-5:]))})."
+            "--labels is for rows without named columns; where columns are read in pieces, name "
+            "one of them with --label."
         )
+    label = label_names(names, columns)
     if columns.drop:
+        if unknown := [name for name in columns.drop if name not in names]:
+            some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+            raise ValueError(f"There is no column {unknown[0]!r} to drop. There are {some}.")
         features = [n for n in features or names if n not in columns.drop and n not in label]
     return open_source(data, label[0] if len(label) == 1 else label, features)
 

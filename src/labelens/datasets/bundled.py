@@ -55,7 +55,7 @@ def load_ionosphere(*, return_X_y: bool = False) -> Any:
 
 def _load(name: str, return_X_y: bool) -> Any:
     folder = files("labelens") / "data"
-    with (folder / name).open() as lines:
+    with (folder / name).open(encoding="utf-8") as lines:
         header, *rows = csv.reader(lines)
     label = header.index("class")
     target = np.array([row[label] for row in rows])
@@ -66,5 +66,5 @@ def _load(name: str, return_X_y: bool) -> Any:
         data=data,
         target=target,
         feature_names=header[:label] + header[label + 1 :],
-        DESCR=(folder / "README.md").read_text(),
+        DESCR=(folder / "README.md").read_text(encoding="utf-8"),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._page import replace_file
+from .._files import replaced
 from ..plot.canvas import extents
 from .frames import Frame, duration, in_order, measured, spread
 from .looks import (
@@ -60,7 +60,8 @@ def save(figures: Mapping[str, Figure], folder: str | os.PathLike[str]) -> list[
     for name, figure in figures.items():
         for kind in ("png", "svg"):
             path = Path(folder, f"{name}.{kind}")
-            replace_file(path, render(figure, kind))
+            with replaced(path) as file:
+                file.write(render(figure, kind))
             paths.append(path)
     return paths
 

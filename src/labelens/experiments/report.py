@@ -10,8 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from .._files import replaced
 from .._page import CSS as COMMON_CSS
-from .._page import MISSING, facts, paragraph, replace_file, scrolled, skeleton, table
+from .._page import MISSING, facts, paragraph, scrolled, skeleton, table
 from .alt import alt_texts
 from .figures import FIGURES, render
 from .frames import Frame, compared, duration, in_order, measured, slope
@@ -122,7 +123,8 @@ def write_report(
 </main>""",
     )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    replace_file(Path(path), page.encode())
+    with replaced(Path(path)) as file:
+        file.write(page.encode())
 
 
 def claims_markdown(claims: Sequence[Mapping[str, str]]) -> str:

@@ -83,7 +83,7 @@ def write(out: Path, lab: Lab, store: Store, notes: list[str], version: str) -> 
     figures = draw_all(frames)
     save(figures, out / "figures")
     claims = judge(frames)
-    (out / "claims.md").write_text(claims_markdown(claims))
+    (out / "claims.md").write_text(claims_markdown(claims), encoding="utf-8")
     write_report(out / "report.html", frames, figures, claims, about(lab, version), notes)
 
 

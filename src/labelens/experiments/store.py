@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._page import replace_file
+from .._files import replaced
 
 FORMAT = 1
 
@@ -62,4 +62,5 @@ class Store:
 
     def _write(self, entries: list[dict[str, Any]]) -> None:
         lines = "".join(json.dumps(entry) + "\n" for entry in entries)
-        replace_file(self._path, lines.encode())
+        with replaced(self._path) as file:
+            file.write(lines.encode())

@@ -37,19 +37,16 @@ class Material:
     numbers: NDArray[np.int64] | None = field(default=None)
 
 
-def from_table(
-    name: str, table: tables.Table, code: Callable[[str], str] | None = None
-) -> Material:
-    """A table that `tables.pick` has made."""
+def from_table(name: str, table: tables.Table, code: str) -> Material:
+    """A table that `tables.pick` has made; `code` is the Python that makes it again."""
     shown = {c: table.shown[c].tolist() for c in table.shown.columns if c not in table.columns}
     X = lossless(table.X)
     narrowed = ".astype(np.float32)" if X.dtype != table.X.dtype else ""
 
     def loaded(label: str) -> str:
-        assert code is not None
         taken = f"X, y = table.X{narrowed}, table.columns[{label!r}]"
         imports = "import numpy as np\n" if narrowed else ""
-        return f"{imports}{code(label)}\n{taken}"
+        return f"{imports}{code}\n{taken}"
 
     return Material(
         name,
@@ -84,16 +81,13 @@ def from_file(
     asked = {"features": features, "drop": drop, "impute": impute}
     given = {name: value for name, value in asked.items() if value}
     table = tables.pick(frame, labels, **given)  # type: ignore[arg-type]
-
-    def code(label: str) -> str:
-        second = "" if beside is None else f", Path({str(beside.absolute())!r})"
-        options = "".join(f", {name}={value!r}" for name, value in given.items())
-        return (
-            "from pathlib import Path\n\nfrom labelens import tables\n\n"
-            f"frame = tables.read(Path({str(path.absolute())!r}){second})\n"
-            f"table = tables.pick(frame, {labels!r}{options})"
-        )
-
+    second = "" if beside is None else f", Path({str(beside.absolute())!r})"
+    options = "".join(f", {name}={value!r}" for name, value in given.items())
+    code = (
+        "from pathlib import Path\n\nfrom labelens import tables\n\n"
+        f"frame = tables.read(Path({str(path.absolute())!r}){second})\n"
+        f"table = tables.pick(frame, {labels!r}{options})"
+    )
     return from_table(path.name, table, code)
 
 
@@ -106,66 +100,77 @@ def from_arrays(X: Any, y: Any, name: str = "X") -> Material:
     rows = check_rows(None, X, reset=False)
     if rows.dtype.kind != "f":
         rows = rows.astype(np.float64)
-    columns = _label_columns(y, rows.shape[0])
+    columns, taken = _label_columns(y, rows.shape[0])
     names = [f"x{j}" for j in range(rows.shape[1])]
+    given = "X" if isinstance(X, np.ndarray) else "np.asarray(X)"
 
     def code(label: str) -> str:
-        taken = "y" if len(columns) == 1 else _taken(y, label, list(columns))
-        said = "# X and y are what labelens.explore was given."
-        return said if taken == "y" else f"{said}\ny = {taken}"
+        return (
+            "import numpy as np\n\n# X and y are what labelens.explore was given.\n"
+            f"X, y = {given}, {taken[label]}"
+        )
 
     return Material(name, rows, names, columns, {}, [], code)
 
 
 def _from_frame(X: Any, y: Any, name: str) -> Material:
     pandas = require("pandas", extra="cli")
+    given = "X.to_pandas()" if hasattr(X, "to_pandas") else "X"
     frame = X.to_pandas() if hasattr(X, "to_pandas") else X
     frame = frame.rename(columns=str)
-    if isinstance(y, str) or (isinstance(y, list) and all(isinstance(c, str) for c in y) and
-                              set(y) <= set(frame.columns)):  # fmt: skip
+    if _are_names(y, frame):
         labels = [y] if isinstance(y, str) else list(y)
-        code = f"from labelens import tables\n\ntable = tables.pick(X, {labels!r})"
+        code = f"from labelens import tables\n\ntable = tables.pick({given}, {labels!r})"
     else:
-        columns = _label_columns(y, len(frame))
+        columns, taken = _label_columns(y, len(frame))
         if clash := [c for c in columns if c in frame.columns]:
             raise ValueError(f"{clash[0]!r} is the name of a label and of a column of X.")
         labels = list(columns)
         frame = pandas.concat([frame.reset_index(drop=True), pandas.DataFrame(columns)], axis=1)
+        beside = ", ".join(f"{label!r}: {one}" for label, one in taken.items())
         code = (
-            "from labelens import tables\n\n"
-            f"frame = X.assign(**{{{', '.join(f'{c!r}: y' for c in labels)}}})\n"
+            "import numpy as np\nfrom labelens import tables\n\n"
+            f"frame = {given}.assign(**{{{beside}}})\n"
             f"table = tables.pick(frame, {labels!r})"
         )
-    return from_table(name, tables.pick(frame, labels), lambda label: code)
+    return from_table(name, tables.pick(frame, labels), code)
 
 
-def _label_columns(y: Any, n: int) -> dict[str, NDArray[Any]]:
-    """One column of labels or several, by name."""
+def _are_names(y: Any, frame: Any) -> bool:
+    """Whether y names columns of the frame; a list of labels would repeat itself."""
+    if isinstance(y, str):
+        return True
+    strings = isinstance(y, list) and all(isinstance(one, str) for one in y)
+    return strings and 0 < len(set(y)) == len(y) and set(y) <= set(frame.columns)
+
+
+def _label_columns(y: Any, n: int) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """One column of labels or several, by name, and the Python that takes each of them from y."""
     if y is None:
         raise ValueError("y is None: there are no labels to see the data through.")
     if isinstance(y, Mapping) or hasattr(y, "columns"):
-        pairs = [(str(name), y[name]) for name in (y if isinstance(y, Mapping) else y.columns)]
+        names = y if isinstance(y, Mapping) else y.columns
+        found = [(str(name), y[name], f"np.asarray(y[{name!r}])") for name in names]
     else:
         array = np.asarray(y)
         if array.ndim == 2 and array.shape[1] > 1:
-            pairs = [(f"y{j}", column) for j, column in enumerate(array.T)]
+            columns = enumerate(array.T)
+            found = [(f"y{j}", column, f"np.asarray(y)[:, {j}]") for j, column in columns]
         else:
             name = getattr(y, "name", None)
-            pairs = [(str(name) if name is not None else "y", array.reshape(len(array)))]
-    if not pairs:
+            name = str(name) if name is not None else "y"
+            found = [(name, array.reshape(len(array)), "np.asarray(y).ravel()")]
+    if not found:
         raise ValueError("y has no columns: there are no labels to see the data through.")
-    if len(pairs) > MOST_LABEL_COLUMNS:
+    if len(found) > MOST_LABEL_COLUMNS:
         raise ValueError(
-            f"y has {len(pairs)} columns, and at most {MOST_LABEL_COLUMNS} can be switched "
+            f"y has {len(found)} columns, and at most {MOST_LABEL_COLUMNS} can be switched "
             "between; pass those to look at."
         )
-    return {name: read_labels(column, n, None)[0] for name, column in pairs}
-
-
-def _taken(y: Any, label: str, names: list[str]) -> str:
-    if isinstance(y, Mapping) or hasattr(y, "columns"):
-        return f"y[{label!r}]"
-    return f"np.asarray(y)[:, {names.index(label)}]"
+    return (
+        {name: read_labels(column, n, None)[0] for name, column, _ in found},
+        {name: taken for name, _, taken in found},
+    )
 
 
 def lossless(X: NDArray[Any]) -> NDArray[Any]:

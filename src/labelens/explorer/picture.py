@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .view import KERNELS, MOST_COMPONENTS, RefusedError, whole
 
 MOST_TEXT = 300  # characters of one value
 MOST_COLUMNS = 5000  # to colour by
+MOST_FEATURES = 12  # beside a row
 TAIL = 0.001  # of the rows that may lie outside the frame on each side
 EVERY_ROW = 2000  # up to so many rows the frame holds all
 
@@ -24,8 +26,7 @@ def overview(session: Session) -> bytes:
     """All that the page needs before the first fit."""
     material, n = session.material, len(session.X)
     drawn = session.drawn
-    names = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
-    names = [as_text(name, MOST_TEXT) for name in names]
+    columns = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
     header = {
         "name": as_text(material.name, MOST_TEXT),
         "rows": n,
@@ -40,9 +41,7 @@ def overview(session: Session) -> bytes:
             }
             for label in session.labels
         ],
-        "columns": [
-            as_text(name, MOST_TEXT) for name in names[: len(session.labels) + MOST_COLUMNS]
-        ],
+        "columns": [as_text(name, MOST_TEXT) for name in columns],
         "kernels": KERNELS,
         "mostComponents": min(MOST_COMPONENTS, session.X.shape[1]),
         "notes": [*material.notes, *_said(session)],
@@ -150,7 +149,8 @@ def row(session: Session, number: int) -> dict[str, Any]:
     shown = session.material.shown
     facts += [[name, as_text(values[own], MOST_TEXT)] for name, values in shown.items()]
     named = {name for name, _ in facts}
-    for name, value in list(zip(session.material.names, session.X[place], strict=True))[:12]:
+    columns = zip(session.material.names, session.X[place], strict=True)
+    for name, value in islice(columns, MOST_FEATURES):
         if name not in named:
             facts.append([name, f"{value:.6g}" if math.isfinite(value) else "(missing)"])
     return {"facts": facts}

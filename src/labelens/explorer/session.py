@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import RLock, Thread
@@ -28,7 +29,7 @@ from ..report.colouring import Colouring
 from ..report.sample import LIMIT, stratified
 from ..report.verdict import interpret
 from ..task import is_continuous, nearest, score
-from ..trial import held_out
+from ..trial import held_out, some_of
 from ..wheel import Wheel, numbered_classes
 from .material import FEWEST, Material
 from .space import Fitted, Space, embed_each
@@ -100,8 +101,8 @@ class Session:
         # Rows that are drawn, those that neighbours are sought among, and those that seek.
         first = self.labels[0]
         self.drawn = stratified(Colouring(first.name, first.classes, first.numbers).strata(), LIMIT)
-        self.known = _some(np.arange(self.n_train), MOST_KNOWN, draw)
-        self.asked = _some(np.arange(self.n_train, n), MOST_ASKED, draw)
+        self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
+        self.asked = some_of(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
         self._batches: dict[tuple[int, bool], Batch] = {}
         self._numbers: dict[tuple[int, bool], Any] = {}
@@ -359,7 +360,9 @@ class Session:
 
     def warm(self) -> None:
         """Sum what a move of shrinkage or target weight will ask for, before anyone asks."""
-        some = self.X[:WARMING]
+        # Numbers that are drawn: of those of the data a fit may have something to say.
+        shape = min(WARMING, len(self.X)), self.X.shape[1]
+        some = np.random.default_rng(0).normal(size=shape).astype(self.X.dtype)
         KernelSupervisedPCA(1, n_random_features=64).fit(some, np.arange(len(some)) % 2)
         if self.n_train * self.X.shape[1] ** 2 > CHEAP:
             return
@@ -368,17 +371,14 @@ class Session:
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
             space = self._space(view, recipe)
-        with one_blas_thread():
+        # What cannot be summed or taken apart is told by the fit that asks for it.
+        with suppress(ValueError, MemoryError), one_blas_thread(), np.errstate(all="ignore"):
             space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
 
 
 def _unnamed(model: Any) -> Any:
     """Its `transform` for arrays whose columns are known to be right."""
     return lambda rows: model._embedded(None, rows)
-
-
-def _some(rows: NDArray[np.int64], most: int, draw: np.random.Generator) -> NDArray[np.int64]:
-    return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
 
 
 def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:

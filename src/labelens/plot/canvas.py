@@ -18,6 +18,7 @@ COLOURS = (
     "#56B4E9", "#000000", "#882255", "#999933", "#332288",
 )  # fmt: skip
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
+BLUE, VERMILION = COLOURS[:2]
 GREY = "0.35"
 LONGEST = 24  # letters of a name
 
@@ -118,6 +119,15 @@ class Names:
             return False
         self.taken.append((x, y, half))
         return True
+
+
+def jitter(n: int) -> Array:
+    """(n,) places in a strip from -1/2 to 1/2.
+
+    Multiples of the golden ratio fill an interval evenly, and the same every time.
+    """
+    places: Array = np.arange(n, dtype=np.float64)
+    return places * 0.6180339887498949 % 1 - 0.5
 
 
 def extents(points: Array) -> Array:

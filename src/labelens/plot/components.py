@@ -10,10 +10,9 @@ from .._optional import require
 from .._validation import check_number
 from ..moments import Array
 from ..projection import Projection
-from .canvas import COLOURS, GREY, Axes, Names, axes_or_new, halo, shown
+from .canvas import BLUE, GREY, VERMILION, Axes, Names, axes_or_new, halo, shown
 from .embedding import scatter
 
-BLUE, VERMILION = COLOURS[:2]
 LETTER = 8.0  # points: height of a name at an arrow
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..moments import Array
-from .canvas import Axes, Names, axes_or_new, extents, halo, legend, note
+from .canvas import Axes, Names, axes_or_new, extents, halo, jitter, legend, note
 from .rows import MOST_POINTS, Colouring, check_mask, draw_rows, part_keys
 
 MOST_KEYS = 20  # in a legend; more classes are named where they are
@@ -104,9 +104,7 @@ def _strip(line: Array, colouring: Colouring) -> Array:
     """One column -> (n, 2): at the height of the class, jittered, or of the continuous label."""
     if colouring.values is not None:
         return np.column_stack([line, colouring.values])
-    # Multiples of the golden ratio fill an interval evenly, and the same every time.
-    jitter = np.arange(len(line)) * 0.6180339887498949 % 1 - 0.5
-    return np.column_stack([line, colouring.codes + 0.7 * jitter])
+    return np.column_stack([line, colouring.codes + 0.7 * jitter(len(line))])
 
 
 def _label_strip(ax: Axes, colouring: Colouring) -> None:

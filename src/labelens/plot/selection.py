@@ -12,7 +12,7 @@ from .._validation import check_number, check_rows, check_seed
 from ..methods import KernelSupervisedRandomProjection
 from ..moments import Array
 from ..task import Task, embedded
-from .canvas import COLOURS, GREY, Axes, axes_or_new
+from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new
 
 FACTORS = np.logspace(-2, 2, 9)  # around gamma="scale"
 MOST_COMPONENTS = 9
@@ -67,7 +67,7 @@ def gamma_curve(
     task = Task.of(estimator, check_rows(None, X, reset=True), y)
     gammas, scores = gamma_scores(task, estimator, gammas, cv, random_state)
     ax = axes_or_new(ax, grid="both")
-    looks = ((COLOURS[0], "o", "labels as they are"), (GREY, "s", "training labels shuffled"))
+    looks = ((BLUE, "o", "labels as they are"), (GREY, "s", "training labels shuffled"))
     for (colour, marker, name), table in zip(looks, scores, strict=True):
         mean, std = table.mean(axis=1), table.std(axis=1)
         ax.fill_between(gammas, mean - std, mean + std, color=colour, alpha=0.15, lw=0)
@@ -77,7 +77,7 @@ def gamma_curve(
     classes = task.kind == "classes"
     shown = f"{means[best]:.1%}" if classes else f"{means[best]:.2f}"
     ax.plot(
-        gammas[best], means[best], ls="", marker="o", ms=11, mfc="none", mec=COLOURS[1], mew=1.8,
+        gammas[best], means[best], ls="", marker="o", ms=11, mfc="none", mec=VERMILION, mew=1.8,
         label=f"best: {shown} at {gammas[best]:.2g}",
     )  # fmt: skip
     ax.set_xscale("log")

@@ -8,10 +8,8 @@ import numpy as np
 
 from .._optional import require
 from ..trust import ApproximationReport, CrossEmbedding, PermutationReport, StabilityReport
-from .canvas import COLOURS, GREY, Axes, axes_or_new
+from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new, jitter
 from .embedding import scatter
-
-BLUE, VERMILION = COLOURS[:2]
 
 
 def cross_embedding(
@@ -194,10 +192,8 @@ def stability(report: StabilityReport, *, ax: Axes = None) -> Axes:
         if movement is None:
             continue
         m, k = movement.found.shape
-        # Multiples of the golden ratio fill a strip evenly, and the same every time.
-        jitter = np.arange(m) * 0.6180339887498949 % 1 - 0.5
         place = np.arange(k) + (side - 0.5) * 0.36
-        across = (place + 0.24 * jitter[:, None]).ravel()
+        across = (place + 0.24 * jitter(m)[:, None]).ravel()
         ax.plot(across, movement.found.ravel(), marker, color=colour, ms=4, alpha=0.5, label=name)
         means = movement.found.mean(axis=0)
         ax.hlines(means, place - 0.15, place + 0.15, color=colour, lw=2.5)

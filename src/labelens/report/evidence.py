@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._page import MISSING, paragraph
+from .._page import MISSING, paragraph, scrolled
 from .contents import Contents, Label
 from .verdict import RULE, interpret
 
@@ -41,11 +41,13 @@ def _scores(contents: Contents, label: Label) -> str:
     scores = label.scores
     sentence = interpret(scores, int(np.sum(contents.test)))
     metric = contents.metric
-    rows = []
+    rows, absent = [], []
     for key, (name, meaning) in MEANINGS.items():
         if key == "majority" and contents.continuous:
             continue
         score = scores[key]
+        if score is None:
+            absent.append(name.lower())
         value = MISSING if score is None else f"{score:z.3f}"
         width = 0.0 if score is None else 100 * min(1.0, max(0.0, score))
         rows.append(
@@ -53,11 +55,6 @@ def _scores(contents: Contents, label: Label) -> str:
             f'<td class="track"><div style="width: {width:.1f}%"></div></td>'
             f'<td class="number">{value}</td></tr>'
         )
-    absent = [
-        MEANINGS[key][0].lower()
-        for key in MEANINGS
-        if scores[key] is None and not (key == "majority" and contents.continuous)
-    ]
     told = paragraph(f"Not measured: {', '.join(absent)}.") if absent else ""
     return (
         f'<div class="honesty"><p class="verdict">{escape(sentence)}</p>'
@@ -101,13 +98,15 @@ def _matrix(name: str, label: Label) -> str:
         cells = "".join(_cell(counts[i, j], totals[i], i == j) for j in keep)
         lines.append(f'<tr><th scope="row">{_name(names[i])}</th>{cells}</tr>')
     dense = " dense" if len(keep) > 12 else ""
+    matrix = (
+        f'<table class="confusion{dense}"><thead><tr><th scope="col">true \\ said</th>{head}'
+        f"</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
     return (
         f'{text}<p class="soft small">Rows are the true classes, columns the predicted ones. '
-        'Blue is right, orange is wrong; the darker, the larger the share of the row.</p>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Confusion of {escape(name)}">'
-        f'<table class="confusion{dense}"><thead><tr><th scope="col">true \\ said</th>{head}'
-        f"</tr></thead><tbody>{''.join(lines)}</tbody></table></div>\n"
-    )  # fmt: skip
+        "Blue is right, orange is wrong; the darker, the larger the share of the row.</p>"
+        f"{scrolled(matrix, f'Confusion of {name}')}\n"
+    )
 
 
 def _name(name: str) -> str:

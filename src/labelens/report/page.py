@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from .._files import replaced
 from .._optional import require
-from .._page import CSS, facts, paragraph, replace_file, skeleton
+from .._page import CSS, facts, paragraph, skeleton
 from .contents import Contents
 from .evidence import SHADES, confusion, honesty
 from .scatter import Scatter
@@ -44,7 +45,8 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
-    replace_file(Path(path), page.replace("\0", "\ufffd").encode("utf-8", "replace"))
+    with replaced(Path(path)) as file:
+        file.write(page.replace("\0", "\ufffd").encode("utf-8", "replace"))
 
 
 def embed(value: Any) -> str:
@@ -188,4 +190,6 @@ def _policy(scripts: Sequence[str]) -> str:
 
 
 def _shades() -> str:
-    return "".join(f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(11))
+    return "".join(
+        f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(1, SHADES + 1)
+    )

@@ -63,7 +63,7 @@ class ApproximationReport:
     @property
     def kernel_error_se(self) -> float:
         """Its standard error over the draws."""
-        return standard_error(self.kernel_errors[1]) if self.n_features.size else 0.0
+        return _standard_error(self.kernel_errors[1]) if self.n_features.size else 0.0
 
     @property
     def rate(self) -> float | None:
@@ -281,8 +281,8 @@ def _kernel_errors(model: Any, known: Task, other: Task, seeds: list[int]) -> tu
 
 
 def _with_error(draws: Array) -> str:
-    return f"{draws.mean():.3g} ± {standard_error(draws):.1g}"
+    return f"{draws.mean():.3g} ± {_standard_error(draws):.1g}"
 
 
-def standard_error(draws: Array) -> float:
+def _standard_error(draws: Array) -> float:
     return float(draws.std(ddof=1) / np.sqrt(len(draws)))

@@ -256,12 +256,10 @@ class App {
       if (instance !== this.instance) {
         // Another process: what it serves under the same link may be other data.
         this.instance = instance;
-        const views = this.panes.map((pane) => pane.view);
         const { name, rows, labels } = this.overview;
         const now = await server.overview(this.data);
         const same = now.name === name && now.rows === rows && now.labels.length === labels.length;
         if (!same) { await this.open(this.data); return; }
-        this.panes.forEach((pane, i) => { pane.view = views[i]; });
       }
       this.panes.forEach((pane) => pane.refit());
     } catch (problem) {

@@ -249,7 +249,7 @@ export class Pane {
         const i = this.nearest(this.at(event), reach(event));
         if (i >= 0) app.pick(i);
         else app.select(null);
-      } else if (path) app.select(this.within(path), "lasso");
+      } else if (path) app.select(this.within(path));
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
@@ -285,8 +285,8 @@ export class Pane {
 
   // The next point that is shown.
   step(by) {
-    const n = this.scatter.n;
-    let i = this.app.picked;
+    const n = this.look ? this.scatter.n : 0;
+    let i = this.app.picked < 0 && by < 0 ? 0 : this.app.picked;
     for (let tries = 0; tries < n; tries++) {
       i = (i + by + n) % n;
       if (this.look[4 * i + 3] > 0) { this.app.pick(i); return; }
