@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from math import inf, lcm
-from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from .._threads import one_blas_thread
 from ..engines.first_pass import sample_rows
@@ -84,7 +85,8 @@ def _fixed(estimator: Any, source: Source) -> int:
 
 def as_bytes(memory: Any) -> int:
     """512_000_000 or "512MB" or "0.5 GiB"."""
-    if isinstance(memory, Real) and not isinstance(memory, bool) and 0 < memory < inf:
+    number = isinstance(memory, (int, float, np.number)) and not isinstance(memory, bool)
+    if number and 0 < memory < inf:
         return int(memory)
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*((?:[kKMGT]i?)?)B?\s*", str(memory))
     if not isinstance(memory, str) or not found:
