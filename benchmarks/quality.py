@@ -121,18 +121,18 @@ def compare(split: Split, k: int) -> Iterator[Result]:
         n_neighbors=None if split.kind == "classes" else NEIGHBOURS,
         random_state=0,
     )
-    seconds = perf_counter() - start
+    took = perf_counter() - start
     Z, Z_test = (chosen.estimator.transform(X) for X in (split.X_train, split.X_test))
-    yield Result(split.name, k, "labelens.select", score(split, Z, Z_test), seconds, chosen.reason)
+    yield Result(split.name, k, "labelens.select", score(split, Z, Z_test), took, chosen.reason)
     for name, _, _ in peers(split, k):
         found = []
         for view, X, X_test in views(split, name):
             ((model, y),) = [(m, y) for n, m, y in peers(split, k) if n == name]
-            model, seconds, note = fitted(name, model, X, y)
+            model, took, note = fitted(name, model, X, y)
             told = ", ".join(part for part in (view, note) if part)
             Z = model.embedding_ if name == "UMAP" else model.transform(X)
             own = score(split, Z, model.transform(X_test))
-            found.append(Result(split.name, k, name, own, seconds, told))
+            found.append(Result(split.name, k, name, own, took, told))
         yield max(found, key=lambda one: one.score)
 
 
