@@ -147,6 +147,15 @@ def test_no_pickle_is_loaded(tmp_path):
         tables.read(tmp_path / "bad.npy")
 
 
+def test_of_a_file_of_labels_nothing_is_a_feature(tmp_path):
+    np.save(tmp_path / "X.npy", np.zeros((5, 2)))
+    pd.DataFrame({"a": range(5), "b": range(5)}).to_csv(tmp_path / "y.csv", index=False)
+    found = tables.read(tmp_path / "X.npy", tmp_path / "y.csv", ["b"])
+    assert list(found.columns) == ["x0", "x1", "b"]
+    with pytest.raises(ValueError, match=r"There is no label 'x1' in y\.csv; there are 'a', 'b'"):
+        tables.read(tmp_path / "X.npy", tmp_path / "y.csv", ["x1"])
+
+
 def test_labels_of_another_length(tmp_path):
     np.save(tmp_path / "X.npy", np.zeros((5, 2)))
     np.save(tmp_path / "y.npy", np.zeros(4))

@@ -39,7 +39,9 @@ def build(method: str, options: dict[str, Any]) -> Any:
 
 def load(data: Path, columns: o.Columns, bar: Bar) -> tables.Table:
     """Read a file and pick its columns; a label is needed."""
-    frame = tables.read(data, columns.labels, lambda share: bar.at(READING, share))
+    frame = tables.read(
+        data, columns.labels, columns.label or (), lambda share: bar.at(READING, share)
+    )
     label = label_names(list(frame.columns), columns)
     table = tables.pick(
         frame,

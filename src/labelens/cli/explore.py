@@ -54,7 +54,9 @@ def explore(
 def _opened(data: Path, columns: o.Columns) -> Sessions:
     """A file, read, checked and split."""
     with Bar([READING]) as bar:
-        frame = tables.read(data, columns.labels, lambda share: bar.at(READING, share))
+        frame = tables.read(
+            data, columns.labels, columns.label or (), lambda share: bar.at(READING, share)
+        )
     material = from_file(
         frame,
         data,

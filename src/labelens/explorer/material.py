@@ -81,7 +81,7 @@ def from_file(
     asked = {"features": features, "drop": drop, "impute": impute}
     given = {name: value for name, value in asked.items() if value}
     table = tables.pick(frame, labels, **given)  # type: ignore[arg-type]
-    second = "" if beside is None else f", Path({str(beside.absolute())!r})"
+    second = "" if beside is None else f", Path({str(beside.absolute())!r}), {labels!r}"
     options = "".join(f", {name}={value!r}" for name, value in given.items())
     code = (
         "from pathlib import Path\n\nfrom labelens import tables\n\n"

@@ -8,7 +8,7 @@ import re
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, FileIO
@@ -33,11 +33,15 @@ BROKEN: tuple[type[Exception], ...] = (
 
 
 def read(
-    path: Path, labels: Path | None = None, told: Callable[[float], object] = lambda share: None
+    path: Path,
+    labels: Path | None = None,
+    wanted: Sequence[str] = (),
+    told: Callable[[float], object] = lambda share: None,
 ) -> Frame:
     """A file of any kind we know as a DataFrame; `labels` is a second file for arrays.
 
-    `told` hears the share of the file that has been read.
+    Of its columns those that are `wanted` are taken, or all; an only one is called "label". `told`
+    hears the share of the file that has been read.
     """
     pandas = require("pandas", extra="cli")
     if path.is_dir():
@@ -65,7 +69,7 @@ def read(
         raise ValueError(f"{path.name} cannot be read: {_reason(error)}") from error
     frame.columns = [str(column) for column in frame.columns]
     if labels is not None:
-        frame = _with_labels(frame, read(labels), labels)
+        frame = _with_labels(frame, read(labels), labels, list(wanted))
     if duplicates := sorted(set(frame.columns[frame.columns.duplicated()])):
         raise ValueError(f"{path.name} has two columns called {duplicates[0]!r}; rename one.")
     if not len(frame):
@@ -80,11 +84,17 @@ def _similar(path: Path) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
-def _with_labels(frame: Frame, labels: Frame, path: Path) -> Frame:
+def _with_labels(frame: Frame, labels: Frame, path: Path, wanted: list[str]) -> Frame:
     if len(labels) != len(frame):
         raise ValueError(f"{path.name} has {len(labels)} labels, and there are {len(frame)} rows.")
-    if len(labels.columns) == 1:
-        labels.columns = ["label"]
+    names = list(labels.columns)
+    if len(names) == 1 and wanted != names:
+        labels.columns = names = ["label"]
+    if unknown := [name for name in wanted if name not in names]:
+        some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+        raise ValueError(f"There is no label {unknown[0]!r} in {path.name}; there are {some}.")
+    if wanted:
+        labels = labels[wanted]  # the others are no features
     return require("pandas", extra="cli").concat([frame, labels], axis=1)
 
 
