@@ -12,8 +12,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,67 +33,10 @@ from labelens import (
 )
 from labelens.maps import structured
 from measure import machine
+from on_a_card import LINES, by_clock, header, on_card, products, row, say
 
 CLASSES = 10
 GAMMA = 0.02  # of the RBF kernel on MNIST
-LINES: list[str] = []
-
-
-def say(line: str = "") -> None:
-    print(line, flush=True)
-    LINES.append(line)
-
-
-def on_card(function: Callable[[], object], repeats: int = 7) -> float:
-    """Median milliseconds between two events on the card."""
-    for _ in range(2):
-        function()
-    times = []
-    for _ in range(repeats):
-        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        function()
-        stop.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(stop))
-    return statistics.median(times)
-
-
-def by_clock(function: Callable[[], object], repeats: int = 7) -> tuple[float, float]:
-    """Median milliseconds until the card has nothing left to do, and GB beyond what was in use."""
-    for _ in range(2):
-        function()
-    torch.cuda.synchronize()
-    torch.cuda.empty_cache()
-    before = torch.cuda.memory_allocated()
-    torch.cuda.reset_peak_memory_stats()
-    times = []
-    for _ in range(repeats):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        function()
-        torch.cuda.synchronize()
-        times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times), (torch.cuda.max_memory_allocated() - before) / 1e9
-
-
-@contextmanager
-def products(precision: str | None) -> Iterator[None]:
-    """Of float32 matrices in TF32, if it says so."""
-    torch.backends.cuda.matmul.fp32_precision = precision or "ieee"
-    yield
-    torch.backends.cuda.matmul.fp32_precision = "ieee"
-
-
-def header(title: str) -> None:
-    say(f"\n## {title}\n")
-    say("| job | ms | floor | ms | ratio | bar | GB beyond X |")
-    say("|---|--:|---|--:|--:|--:|--:|")
-
-
-def row(job: str, ours: tuple[float, float], floor: str, theirs: float, bar: str = "") -> None:
-    ratio = ours[0] / theirs
-    say(f"| {job} | {ours[0]:.3g} | {floor} | {theirs:.3g} | {ratio:.2f} | {bar} | {ours[1]:.2f} |")
 
 
 def fit(model: Any, X: Any, y: Any) -> Callable[[], object]:
