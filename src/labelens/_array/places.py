@@ -52,7 +52,7 @@ def place_of(array: Any) -> Place | None:
 
 def device_of(place: Place | None) -> Place | None:
     """The place, if its memory is a device's; in that of the host NumPy's arrays serve as well."""
-    return place if place is not None and on_device(place.put(np.empty(0))) else None
+    return place if place is not None and on_device(place.put(np.empty(0, np.float32))) else None
 
 
 def on_device(array: Any) -> bool:
