@@ -34,12 +34,15 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/python scripts/check_site.py $(OUT)/docs
 	@echo "The site is in $(OUT)/docs/index.html"
 
+# Files of tests side by side, on few processes: some of them start servers and clusters.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+
 test: $(VENV)/.ready-test
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # Everything that CI runs: the same tests, none of them skipped for want of an engine.
 test-all: $(VENV)/.ready-torture,dask,spark,torch
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 torture: $(VENV)/.ready-torture
 	PYTHONPATH=tests $(BIN)/python -m torture

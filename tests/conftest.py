@@ -18,6 +18,8 @@ from labelens.datasets import load_mnist
 # A shell lets jobs in the background, and their children, ignore Ctrl-C; tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+collect_ignore = ["light"]  # hides libraries from whoever imports it
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 

@@ -19,10 +19,11 @@ R, is `mixing`, and belongs to the map too: only the map knows which labels are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..label_kernels import NAMED, Cyclic
-from ..label_kernels.base import ClassKernel
+from ..label_kernels.base import ClassKernel, LabelKernel
 from ..label_kernels.columns import Columns
 from .alike import AlikeLabels
 from .columns import ColumnLabels
@@ -55,6 +56,13 @@ __all__ = [
 ]
 
 
+# Maps of kernels that are neither of classes nor of columns: from y, the kernel, `label_map` and a
+# seed.
+MAPS: dict[type[LabelKernel], Callable[[Any, Any, str | None, int], LabelMap]] = {
+    Cyclic: CyclicLabels.for_labels,
+}
+
+
 def make_label_map(
     y: Any,
     weight: Any,
@@ -81,8 +89,8 @@ def make_label_map(
         )
     if isinstance(kernel, ClassKernel):
         return AlikeLabels.for_labels(y, kernel, mixing, seed, orders[0] if orders else None)
-    if isinstance(kernel, Cyclic):
-        return CyclicLabels.for_labels(y, kernel, mixing, seed)
+    if type(kernel) in MAPS:
+        return MAPS[type(kernel)](y, kernel, mixing, seed)
     if isinstance(kernel, Columns):
 
         def of_column(labels: Any, part: Any, j: int) -> LabelMap:
