@@ -108,14 +108,14 @@ def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
     """What has been summed up with some parameters cannot go on with others."""
     for name, value in of(estimator).items():
         old = before[name]
-        if not _same(value, old) and name not in ("batch_size", "precision"):
+        if not same(value, old) and name not in ("batch_size", "precision"):
             raise ValueError(
                 f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
                 "fit, or set it back."
             )
 
 
-def _same(value: Any, old: Any) -> bool:
+def same(value: Any, old: Any) -> bool:
     """By value where it has one: after a trip through a file nothing is the object it was."""
     if value is old or not isinstance(value, (str, Number, dict, LabelKernel)):
         return value is old

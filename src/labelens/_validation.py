@@ -6,6 +6,7 @@ Everything that is refused is refused in a sentence that names the row, the colu
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
@@ -37,8 +38,15 @@ __all__ = [
     "check_weight",
     "refuse_broken",
     "refuse_non_finite",
+    "some",
     "wanted_container",
 ]
+
+
+def some(names: Sequence[Any]) -> str:
+    """The first few of them, for messages."""
+    more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
+    return ", ".join(map(repr, names[:8])) + more
 
 
 def check_seed(random_state: Any) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from . import _parameters
 from ._jit import get_ready
 from ._validation import check_number, check_seed, refuse_non_finite
 from .batch import Batch, read_batch
@@ -233,9 +234,8 @@ def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
     for name in ("class_weight", "missing_label"):
         wanted = getattr(lead, name)
         for one in candidates:
-            # NaN, a marker like any other, is not equal to itself.
             value = getattr(one, name)
-            if value is not wanted and value != wanted and repr(value) != repr(wanted):
+            if not _parameters.same(value, wanted):
                 raise ValueError(
                     f"{name} is {wanted!r} and {value!r}, and candidates are compared by the same "
                     "rows with the same weights; pass estimators that have the same, and no grid "

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from .._validation import some
 from ..engines.first_pass import sample_of
 from ..sources import Chunk, Source, column_names, open_source
 from ..streaming.checkpoint import Checkpoint
@@ -75,8 +76,7 @@ def _opened(data: Path, columns: o.Columns) -> Source:
     label = label_names(names, columns)
     if columns.drop:
         if unknown := [name for name in columns.drop if name not in names]:
-            some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-            raise ValueError(f"There is no column {unknown[0]!r} to drop. There are {some}.")
+            raise ValueError(f"There is no column {unknown[0]!r} to drop. There are {some(names)}.")
         features = [n for n in features or names if n not in columns.drop and n not in label]
     return open_source(data, label[0] if len(label) == 1 else label, features)
 

@@ -22,9 +22,8 @@ import numpy as np
 
 from .._optional import require
 from .._threads import working
-from .._validation import wanted_container
+from .._validation import some, wanted_container
 from ..sources import Chunk, Source, some_rows
-from ..sources.base import some
 from .files import Range
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
 

@@ -43,8 +43,3 @@ def plain(label: Any) -> Any:
     if isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64)):
         return label.item()
     return label
-
-
-def some(labels: Sequence[Any]) -> str:
-    shown = ", ".join(map(repr, labels[:5]))
-    return shown + (f", ... ({len(labels)} in all)" if len(labels) > 5 else "")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Array, ClassKernel, plain, some
+from .._validation import some
+from .base import Array, ClassKernel, plain
 
 
 @dataclass(frozen=True)

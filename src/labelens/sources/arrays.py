@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from .. import _array
+from .._validation import some
 from ..tables.files import BROKEN, load_arrays
-from .base import Chunk, Source, some, some_rows
+from .base import Chunk, Source, some_rows
 
 
 class InMemory(Source):

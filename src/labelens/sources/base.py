@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,12 +67,6 @@ class Source(ABC):
 
 def dense_head(width: int, dtype: Any) -> Any:
     return np.empty((0, width), dtype)
-
-
-def some(names: Sequence[str]) -> str:
-    """The first few of them, for messages."""
-    more = "" if len(names) <= 8 else f" and {len(names) - 8} more"
-    return ", ".join(map(repr, names[:8])) + more
 
 
 def some_rows(values: Any, which: Any) -> Any:

@@ -15,8 +15,9 @@ import numpy as np
 
 from .._optional import require
 from .._threads import one_ahead
+from .._validation import some
 from ..moments import BLOCK_ROWS
-from .base import Chunk, Source, some
+from .base import Chunk, Source
 from .npy import name_of, stamps
 from .rows import Columns, Feature
 

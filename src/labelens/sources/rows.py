@@ -126,14 +126,10 @@ class Columns:
         found: list[tuple[Any, NDArray[Any]]] = []
         at = 0
         for j, feature in enumerate(self.features, len(self.labels)):
-            column = batch.column(j)
             if self.sparse:
-                column, called = (
-                    _filled(column, feature, place),
-                    f"column {feature.name!r} of {place}",
-                )
-                return sparse_rows(column, feature.columns, called)
-            numbers = _numbers(column, feature, place)
+                column = _filled(batch.column(j), feature, place)
+                return sparse_rows(column, feature.columns, f"column {feature.name!r} of {place}")
+            numbers = _numbers(batch.column(j), feature, place)
             if feature.width is None:
                 found.append((at, numbers))
             else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sources.base import some
+from .._validation import some
 from ..sources.columns import list_of
 from ..sources.rows import Columns, Feature
 

@@ -146,7 +146,7 @@ def stream_into(
 ) -> None:
     """Fit the estimator; the state is left behind, with all rows in it."""
     _parameters.check(estimator)
-    place = None if device is None else _array.named_place(device)
+    place = None if device is None else _array.device_of(_array.named_place(device))
     rows = chunk_rows(estimator, source, memory, place is not None)
     if place is not None and not _parameters.is_exact(estimator):
         source = Sent(source, place, numbers_classes(estimator))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import require
+from .._validation import some
 from .files import Frame
 
 # A column of text with more values than this is a name or prose, not a category.
@@ -126,11 +127,9 @@ def _unknown(frame: Frame, name: str) -> ValueError:
     near = get_close_matches(name, list(frame.columns), n=3, cutoff=0.5)
     lower = {column.lower(): column for column in frame.columns}
     near = near or [lower[c] for c in get_close_matches(name.lower(), list(lower), n=3, cutoff=0.5)]
-    some = ", ".join(repr(column) for column in (near or list(frame.columns)[:8]))
-    more = "" if near or len(frame.columns) <= 8 else f" and {len(frame.columns) - 8} more"
     return ValueError(
         f"There is no column {name!r}. "
-        + (f"Did you mean {some}?" if near else f"There are {some}{more}.")
+        + (f"Did you mean {some(near)}?" if near else f"There are {some(list(frame.columns))}.")
     )
 
 

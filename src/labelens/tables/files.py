@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import require
+from .._validation import some
 
 Frame = Any  # pandas.DataFrame
 
@@ -91,8 +92,9 @@ def _with_labels(frame: Frame, labels: Frame, path: Path, wanted: list[str]) -> 
     if len(names) == 1 and wanted != names:
         labels.columns = names = ["label"]
     if unknown := [name for name in wanted if name not in names]:
-        some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-        raise ValueError(f"There is no label {unknown[0]!r} in {path.name}; there are {some}.")
+        raise ValueError(
+            f"There is no label {unknown[0]!r} in {path.name}; there are {some(names)}."
+        )
     if wanted:
         labels = labels[wanted]  # the others are no features
     return require("pandas", extra="cli").concat([frame, labels], axis=1)
