@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.spatial import KDTree
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 
@@ -182,12 +183,10 @@ def is_continuous(labels: NDArray[Any]) -> bool:
 
 
 def score(guesses: Any, labels: Any, continuous: bool) -> float:
-    """How often guesses are right, or R^2 of numbers."""
+    """Accuracy of classes; R^2 of numbers, the mean over columns, 0 of a single row."""
     if not continuous:
         return float(np.mean(guesses == labels))
-    labels = np.asarray(labels, dtype=np.float64)
-    spread = np.sum((labels - labels.mean()) ** 2)
-    return float(1 - np.sum((labels - guesses) ** 2) / spread) if spread > 0 else 0.0
+    return float(r2_score(labels, guesses)) if len(labels) > 1 else 0.0
 
 
 def nearest(known: Array, asked: Array, k: int) -> Rows:
