@@ -28,7 +28,7 @@ def test_constant_columns_count_as_in_scikit_learn(rng):
 
 def test_columns_far_apart_are_no_evidence(rng):
     """The distance between two columns is nothing that an embedding has explained."""
-    X, y = rng.normal(size=(90, 3)), rng.normal(size=(90, 2)) + [0, 1000]
+    X, y = rng.normal(size=(90, 3)), rng.normal([0, 1000], size=(90, 2))
     chosen = select(X, y, SupervisedPCA(2), random_state=0)
     assert chosen.metric == "5-NN R²"
     assert chosen.score < 0.1
