@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
 
@@ -49,17 +50,63 @@ def test_as_many_components_as_the_labels_steer(method):
     assert max(counts) <= (5 if kernelised else 3)
 
 
-def test_noise_has_no_components_beyond_chance():
-    """One in twenty at most is taken for something; the others are told about."""
-    alarms = []
-    for seed in range(60):
-        draw = np.random.default_rng(seed)
-        X, y = draw.normal(size=(80, 20)), draw.integers(0, 4, 80)
+def alarms(make, count=60):
+    """How many of so many sets of noise n_components="auto" takes for something."""
+    found = 0
+    for seed in range(count):
+        model, X, y, weight = make(np.random.default_rng(seed))
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            SupervisedPCA("auto", random_state=seed).fit(X, y)
-        alarms.append(not any("shuffled" in str(one.message) for one in told))
-    assert np.mean(alarms) < 0.15  # 0.05 in truth; 60 draws of it exceed 0.15 once in 3000
+            model.set_params(random_state=seed).fit(X, y, sample_weight=weight)
+        found += not any("shuffled" in str(one.message) for one in told)
+    return found
+
+
+def skewed(draw):
+    return draw.normal(size=(80, 12)), draw.choice(3, 80, p=[0.85, 0.1, 0.05])
+
+
+def weighted_by_label(draw):
+    X, y = skewed(draw)
+    return SupervisedPCA("auto"), X, y, np.array([1, 8, 16])[y]
+
+
+def weighted_by_number(draw):
+    X, y = draw.normal(size=(80, 12)), draw.normal(size=80)
+    return SupervisedPCA("auto", label_kernel="rbf"), X, y, np.exp(y)
+
+
+def weighted_by_row(draw):
+    X, y = skewed(draw)
+    return SupervisedPCA("auto"), X, y, np.exp(X[:, 0])
+
+
+NOISE = {
+    "plain": lambda draw: (SupervisedPCA("auto"), *skewed(draw), None),
+    "balanced": lambda draw: (SupervisedPCA("auto", class_weight="balanced"), *skewed(draw), None),
+    "dict": lambda draw: (
+        SupervisedPCA("auto", class_weight={0: 1, 1: 8, 2: 16}, shrinkage=0.5), *skewed(draw), None
+    ),
+    "both": lambda draw: (
+        SupervisedPCA("auto", class_weight="balanced"), *skewed(draw), draw.exponential(size=80)
+    ),
+    "by label": weighted_by_label,
+    "by number": weighted_by_number,
+    "by row": weighted_by_row,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_noise_has_no_components_beyond_chance(kind):
+    """One in twenty at most is taken for something, whatever rows weigh; the others are told."""
+    assert alarms(NOISE[kind]) <= binom.ppf(0.999, 60, 0.05)
+
+
+def test_weighted_rows_keep_what_is_there():
+    X, y = planted(0)
+    for weight in (np.array([1, 2, 3, 4, 5, 6])[y], np.exp(X[:, 5]), None):
+        model = SupervisedPCA("auto", class_weight="balanced", random_state=0)
+        assert 2 <= model.fit(X, y, sample_weight=weight).n_components_ <= 3
 
 
 def test_the_number_of_components_is_that_of_the_rule():

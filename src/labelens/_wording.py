@@ -36,7 +36,9 @@ EVERY = """
 n_components : int or "auto", default=2
     Number of dimensions of the embedding, the paper's k. "auto" takes as many as depend on the
     labels beyond chance, 32 at most: more than in each of 19 shuffles of y, the j-th component
-    compared with the j-th. The number used is `n_components_`.
+    compared with the j-th. Class weights follow the shuffled labels. With `sample_weight` there
+    are 19 more shuffles, in which the weights move with the labels, since they may depend on
+    either rows or labels. The number used is `n_components_`.
 label_kernel : str, label kernel or transformer, default="auto"
     Which labels are alike: "delta" the equal ones, "linear" and "rbf" close numbers, "ordinal"
     close grades, "tree" paths that start alike ("animal/dog"), "jaccard" sets that overlap (a

@@ -6,6 +6,9 @@ gamma="auto"         of WIDTHS times gamma="scale", the one whose embedding of r
 n_components="auto"  as many as carry dependence beyond chance: component j counts if its singular
                      value is larger than the j-th of each of 19 shuffles of the labels (5 %), and
                      all before it count. At most 5000 rows are looked at, and 32 components.
+                     The weights of classes are those of the shuffled labels. Sample weights stay
+                     with the rows in 19 shuffles and move with the labels in 19 others, so that
+                     the 5 % hold whether they depend on the rows or on the labels.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._threads import one_blas_thread
 from ._validation import check_seed, refuse_non_finite
@@ -23,7 +27,7 @@ from .folds import blockwise, cross_validate
 from .kernels import SHIFT_INVARIANT
 from .maps import Identity
 from .moments import Array
-from .recipe import draw_recipe, settle_kernel, summarize
+from .recipe import draw_label_map, draw_recipe, settle_kernel, summarize
 from .solution import solve
 from .solvers import SPECTRAL
 from .task import Task
@@ -99,7 +103,8 @@ def _beyond_chance(method: Any, parameters: dict[str, Any], batch: Batch) -> int
     draw = np.random.default_rng(parameters["random_state"])
     n = batch.rows.shape[0]
     batch = batch.take(np.sort(draw.permutation(n)[:COUNTED_ROWS]))
-    recipe = draw_recipe(method(**_lean(parameters)), batch)
+    estimator = method(**_lean(parameters))
+    recipe = draw_recipe(estimator, batch)
     features = blockwise(recipe.features, batch.rows)
     changed: dict[str, Any] = {"target_weight": 1.0}  # variance is no dependence
     if recipe.scaling is not None:
@@ -113,19 +118,28 @@ def _beyond_chance(method: Any, parameters: dict[str, Any], batch: Batch) -> int
         noise=None,
     )
     batch = replace(batch, rows=features)
-    known: dict[float, Any] = {}
-    whole = summarize(recipe, batch, recipe.encode(batch))
-    cross_only = replace(recipe, scatter=False, spread=False)
+    weighted, class_weight = batch.weight is not None, parameters["class_weight"]
+    same_rows: dict[float, Any] = {}
+    whole = None if weighted else summarize(recipe, batch, recipe.encode(batch))
 
-    def strengths(labels: Any) -> Array:
-        shuffled = replace(batch, labels=labels)
+    def strengths(order: NDArray[np.intp], weights_too: bool = False) -> Array:
+        shuffled = batch.shuffled(order, class_weight, weights_too)
+        if whole is None:  # weights move C_xx, and the label map may depend on them
+            psi = draw_label_map(estimator, shuffled, parameters["random_state"])
+            own = replace(recipe, psi=psi)
+            moments = summarize(own, shuffled, own.encode(shuffled))
+            return solve(own, moments, {}).solution.singular_values
+        cross_only = replace(recipe, scatter=False, spread=False)
         moments = summarize(cross_only, shuffled, cross_only.encode(shuffled))
         moments = replace(whole, cross=moments.cross, classes=moments.classes)
-        return solve(recipe, moments, known).solution.singular_values
+        return solve(recipe, moments, same_rows).solution.singular_values
 
-    own = strengths(batch.labels)
     order = np.arange(len(batch.numbers))
-    null = [strengths(batch.labels[draw.permutation(order)]) for _ in range(SHUFFLES)]
+    own = strengths(order)
+    # Sample weights may come from the rows or from the labels, and nobody says which of them they
+    # have to stay with: a component must exceed both kinds of shuffles.
+    kinds = (False,) if batch.sample_weight is None else (False, True)
+    null = [strengths(draw.permutation(order), kind) for kind in kinds for _ in range(SHUFFLES)]
     beyond = own > np.max(null, axis=0)
     count = int(np.argmin(beyond)) if not beyond.all() else len(beyond)
     if count == 0:

@@ -17,7 +17,8 @@ from .moments import Array, Spread
 @dataclass(frozen=True)
 class Batch:
     rows: Any  # (n, d), those of weight zero left out
-    weight: Array | None  # (n,)
+    weight: Array | None  # (n,) sample_weight, times the weights of classes
+    sample_weight: Array | None  # (n,)
     labelled: NDArray[np.bool_]  # (n,)
     labels: Any  # (l,) or (l, m), of the l labelled rows; None without y
     numbers: NDArray[np.intp]  # (l,)  by which the user knows these rows
@@ -37,10 +38,28 @@ class Batch:
             self,
             rows=_array.host(_array.rows_at(self.rows, which)),
             weight=None if self.weight is None else self.weight[which],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[which],
             labelled=self.labelled[which],
             labels=None if self.labels is None else self.labels[here],
             numbers=numbers[here],
         )
+
+    def shuffled(
+        self, order: NDArray[np.intp], class_weight: Any, weights_too: bool = False
+    ) -> Batch:
+        """The labels of labelled rows in another order, and with them what classes weigh.
+
+        `weights_too` moves the sample weights along with the labels; else they stay with the rows.
+        """
+        labels, weight = self.labels[order], self.sample_weight
+        if weight is not None and weights_too:
+            weight = weight[order]
+        moved = replace(self, labels=labels, weight=weight, sample_weight=weight)
+        if class_weight is None:
+            return moved
+        ones = np.ones(len(order)) if weight is None else weight
+        factors = class_weights(class_weight, labels, ones, self.numbers, False)
+        return replace(moved, weight=ones * factors)
 
 
 def read_batch(
@@ -50,7 +69,7 @@ def read_batch(
     # NaN and infinity show in the sums of the linear methods, so their rows are read once.
     rows = check_rows(estimator, X, reset=first, finite=estimator._kernelised)
     n = rows.shape[0]
-    weight = check_weight(sample_weight, rows)
+    weight = own = check_weight(sample_weight, rows)
     labels: Any = None
     if y is not None and numbers_classes(estimator) and _array.on_device(rows):
         labels = NumberedLabels.of(y, rows)
@@ -76,10 +95,11 @@ def read_batch(
     if weight is not None and not weight.all():
         kept = weight > 0
         rows, weight, labelled = _array.rows_at(rows, kept), weight[kept], labelled[kept]
+        own = None if own is None else own[kept]
         numbers, labels = numbers[kept], None if labels is None else labels[kept]
     if labels is not None and not all_labelled:
         labels, numbers = labels[labelled], numbers[labelled]
-    return Batch(rows, weight, labelled, labels, numbers, column_orders(y))
+    return Batch(rows, weight, own, labelled, labels, numbers, column_orders(y))
 
 
 def numbers_classes(estimator: Any) -> bool:
