@@ -9,7 +9,7 @@ from typing import Any
 
 from scipy import sparse
 
-from ._validation import check_number
+from ._validation import OUTPUT, check_number
 from .kernels import Kernel, make_kernel
 from .label_kernels.base import LabelKernel
 from .maps import APPROXIMATIONS
@@ -28,6 +28,17 @@ def _names(method: Any) -> tuple[str, ...]:
 def of(estimator: Any) -> dict[str, Any]:
     """`get_params(deep=False)`."""
     return {name: getattr(estimator, name) for name in _names(estimator.__class__)}
+
+
+def altered(estimator: Any, **changes: Any) -> Any:
+    """The same estimator, not fitted, with other values; as `set_output` has configured it.
+
+    Values are shared and not copied, as `clone` would: a RandomState goes on where it was.
+    """
+    made = type(estimator)(**of(estimator) | changes)
+    if OUTPUT in vars(estimator):
+        vars(made)[OUTPUT] = dict(vars(estimator)[OUTPUT])
+    return made
 
 
 def check(estimator: Any) -> None:

@@ -6,7 +6,8 @@ Everything that is refused is refused in a sentence that names the row, the colu
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
@@ -38,9 +39,13 @@ __all__ = [
     "check_weight",
     "refuse_broken",
     "refuse_non_finite",
+    "set_output_of",
     "some",
+    "unchanged_on_error",
     "wanted_container",
 ]
+
+OUTPUT = "_sklearn_output_config"  # where scikit-learn keeps what set_output says
 
 
 def some(names: Sequence[Any]) -> str:
@@ -317,8 +322,23 @@ def check_embedding(Z: Any, n_components: int) -> NDArray[Any]:
 
 def wanted_container(estimator: Any) -> str:
     """What `set_output` asked for: "default", "pandas" or "polars"."""
-    own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-    return own or get_config()["transform_output"]
+    return set_output_of(estimator) or get_config()["transform_output"]
+
+
+def set_output_of(estimator: Any) -> str | None:
+    """What `set_output` has asked of this estimator; None where it was not called."""
+    return vars(estimator).get(OUTPUT, {}).get("transform")
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """A fit that fails leaves the old attributes: none of them is ever changed in place."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
 
 
 # Weights -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _parameters
 from ._threads import one_blas_thread
 from ._validation import check_seed, refuse_non_finite
 from ._warn import warn_user
@@ -49,17 +50,17 @@ def settle(estimator: Any, batch: Batch) -> Any:
         )
     # These are looked at before they are summed up, which is where NaN would show.
     refuse_non_finite(batch.rows, getattr(estimator, "feature_names_in_", None))
-    parameters = estimator.get_params(deep=False)
-    parameters["random_state"] = check_seed(estimator.random_state)
+    seed = check_seed(estimator.random_state)
+    work = _parameters.altered(estimator, random_state=seed)
     labelled = batch.take(np.flatnonzero(batch.labelled))
     with one_blas_thread():
         if "n_components" in auto:
-            parameters["n_components"] = MOST_COMPONENTS  # those that labels lack are zero
+            work.n_components = MOST_COMPONENTS  # those that labels lack are zero
         if "gamma" in auto:
-            parameters["gamma"] = _best_width(type(estimator), parameters, labelled)
+            work.gamma = _best_width(work, labelled)
         if "n_components" in auto:
-            parameters["n_components"] = _beyond_chance(type(estimator), parameters, labelled)
-    return type(estimator)(**parameters | {"random_state": estimator.random_state})
+            work.n_components = _beyond_chance(work, labelled)
+    return _parameters.altered(work, random_state=estimator.random_state)
 
 
 def _is_auto(estimator: Any, name: str) -> bool:
@@ -67,30 +68,30 @@ def _is_auto(estimator: Any, name: str) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _lean(parameters: dict[str, Any]) -> dict[str, Any]:
+def _lean(estimator: Any, **changes: Any) -> Any:
     """The same method with features that are cheap, and exist."""
+    parameters = _parameters.of(estimator)
     if parameters.get("approximation") == "exact":
-        parameters = parameters | {"approximation": "nystroem"}
+        changes["approximation"] = "nystroem"
     if "n_random_features" in parameters:
-        few = min(parameters["n_random_features"], WIDTH_FEATURES)
-        parameters = parameters | {"n_random_features": few}
-    return parameters
+        changes["n_random_features"] = min(parameters["n_random_features"], WIDTH_FEATURES)
+    return _parameters.altered(estimator, **changes)
 
 
-def _best_width(method: Any, parameters: dict[str, Any], batch: Batch) -> float:
-    scale = method(**parameters | {"gamma": "scale"})
-    kernel, _ = settle_kernel(scale, batch, parameters["random_state"])
+def _best_width(estimator: Any, batch: Batch) -> float:
+    scale, seed = _parameters.altered(estimator, gamma="scale"), estimator.random_state
+    kernel, _ = settle_kernel(scale, batch, seed)
     if kernel is None or kernel.name not in SHIFT_INVARIANT:
         return 1.0 if kernel is None else kernel.gamma
     task = Task.of(scale, batch.rows, batch.labels)
-    some = task.sample(WIDTH_ROWS, np.random.default_rng(parameters["random_state"]))
+    some = task.sample(WIDTH_ROWS, np.random.default_rng(seed))
     task, batch = task.only(some), batch.take(some)
-    fold = task.fold_numbers(min(FOLDS, task.n), parameters["random_state"])
+    fold = task.fold_numbers(min(FOLDS, task.n), seed)
     held_out = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
-    shares = [task.only(rows).dependence(parameters["random_state"]) for rows in held_out]
+    shares = [task.only(rows).dependence(seed) for rows in held_out]
     gammas = kernel.gamma * WIDTHS
     scores = cross_validate(
-        [method(**_lean(parameters) | {"gamma": float(gamma)}) for gamma in gammas],
+        [_lean(estimator, gamma=float(gamma)) for gamma in gammas],
         batch,
         fold,
         np.arange(task.n),
@@ -99,12 +100,11 @@ def _best_width(method: Any, parameters: dict[str, Any], batch: Batch) -> float:
     return float(gammas[scores.mean(axis=1).argmax()])
 
 
-def _beyond_chance(method: Any, parameters: dict[str, Any], batch: Batch) -> int:
-    draw = np.random.default_rng(parameters["random_state"])
+def _beyond_chance(estimator: Any, batch: Batch) -> int:
+    draw = np.random.default_rng(estimator.random_state)
     n = batch.rows.shape[0]
     batch = batch.take(np.sort(draw.permutation(n)[:COUNTED_ROWS]))
-    estimator = method(**_lean(parameters))
-    recipe = draw_recipe(estimator, batch)
+    recipe = draw_recipe(_lean(estimator), batch)
     features = blockwise(recipe.features, batch.rows)
     changed: dict[str, Any] = {"target_weight": 1.0}  # variance is no dependence
     if recipe.scaling is not None:
@@ -118,14 +118,14 @@ def _beyond_chance(method: Any, parameters: dict[str, Any], batch: Batch) -> int
         noise=None,
     )
     batch = replace(batch, rows=features)
-    weighted, class_weight = batch.weight is not None, parameters["class_weight"]
+    weighted, class_weight = batch.weight is not None, estimator.class_weight
     same_rows: dict[float, Any] = {}
     whole = None if weighted else summarize(recipe, batch, recipe.encode(batch))
 
     def strengths(order: NDArray[np.intp], weights_too: bool = False) -> Array:
         shuffled = batch.shuffled(order, class_weight, weights_too)
         if whole is None:  # weights move C_xx, and the label map may depend on them
-            psi = draw_label_map(estimator, shuffled, parameters["random_state"])
+            psi = draw_label_map(estimator, shuffled, estimator.random_state)
             own = replace(recipe, psi=psi)
             moments = summarize(own, shuffled, own.encode(shuffled))
             return solve(own, moments, {}).solution.singular_values

@@ -48,7 +48,8 @@ def make_candidates(
     else:
         made = _defaults(task, batch, grid, seed)
     return [
-        same[0] for same in grouped(made, lambda one: [type(one).__name__, *vars(one).values()])
+        same[0]
+        for same in grouped(made, lambda one: [type(one).__name__, *_parameters.of(one).values()])
     ]
 
 
@@ -155,11 +156,11 @@ def _label_directions(task: Task, seed: int) -> int:
 
 def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list[Any]:
     """The template with every combination of values for the parameters that it has."""
-    parameters = seeded(template, seed).get_params(deep=False)
-    grid = {name: grid[name] for name in grid if name in parameters}
+    template = seeded(template, seed)
+    grid = {name: grid[name] for name in grid if name in _parameters.of(template)}
     made = []
     for values in product(*grid.values()):
-        one = type(template)(**parameters | dict(zip(grid, values, strict=True)))
+        one = _parameters.altered(template, **dict(zip(grid, values, strict=True)))
         _parameters.check(one)
         for name in ("gamma", "n_components"):
             if isinstance(value := getattr(one, name, None), str) and value == "auto":
@@ -195,7 +196,7 @@ def what_varies(candidates: list[Any]) -> list[str]:
     """Parameters in which candidates of one method differ."""
     names: dict[str, None] = {}
     for method in dict.fromkeys(map(type, candidates)):
-        some = [vars(one) for one in candidates if type(one) is method]
+        some = [_parameters.of(one) for one in candidates if type(one) is method]
         for name in some[0]:
             if len({repr(one[name]) for one in some}) > 1:
                 names[name] = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -24,6 +22,7 @@ from ._validation import (
     check_rows,
     check_same_place,
     refuse_non_finite,
+    unchanged_on_error,
 )
 from .auto import settle
 from .batch import Batch, read_batch
@@ -64,7 +63,7 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if (engine := engine_of(X)) is not None:
             fit_parts(self, engine.Collection(X, y, sample_weight))
             return self
-        with self._unchanged_on_error(), one_blas_thread():
+        with unchanged_on_error(self), one_blas_thread():
             self._take(X, y, sample_weight, before=None, last=True)
             try:
                 self._solve()
@@ -97,7 +96,7 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         before = getattr(self, "moments_", None)
         refuse_sealed(before)
         _parameters.check_streams(self)
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             self._take(X, y, sample_weight, before, last=False)
         return self
 
@@ -269,16 +268,6 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     # Inner life ----------------------------------------------------------------------------------
-
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Moments are never changed in place, so the old attributes are the old state."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def _difference(self, other: Projection) -> str:
         """Why the moments of two estimators are not of the same kind; empty if they are."""

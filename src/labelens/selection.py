@@ -301,7 +301,7 @@ def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
     if not isinstance(s, str) and 0 < s < 1:
         ridge = s / (1 - s) * features * n / fitted
         changed["shrinkage"] = ridge / (1 + ridge)
-    return type(estimator)(**vars(estimator) | changed)
+    return _parameters.altered(estimator, **changed)
 
 
 def _draws_features(estimator: Any) -> bool:

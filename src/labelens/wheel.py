@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
-from ._validation import check_is_fitted, check_number, check_rows
+from ._validation import check_is_fitted, check_number, check_rows, unchanged_on_error
 from .labels import choose_kernel, read_labels
 from .labels.vocabulary import as_class_array, label_kind, number_labels
 from .methods import KernelSupervisedPCA
@@ -115,10 +115,11 @@ class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
                 )
             check_number(self.temperature, "temperature", 0, open_low=True)
-        rows = check_rows(self, X, reset=True)
-        labels, codes, classes = numbered_classes(y, rows.shape[0])
-        estimator = self._embedder(len(classes), rows.shape[1]).fit(rows, labels)
-        return self._around(estimator, estimator.transform(rows), codes, classes)
+        with unchanged_on_error(self):
+            rows = check_rows(self, X, reset=True)
+            labels, codes, classes = numbered_classes(y, rows.shape[0])
+            estimator = self._embedder(len(classes), rows.shape[1]).fit(rows, labels)
+            return self._around(estimator, estimator.transform(rows), codes, classes)
 
     def _around(
         self, estimator: Any, embedded: Any, codes: NDArray[np.intp], classes: list[Any]

@@ -18,6 +18,7 @@ duplicate keys, gaps and sizes before it allocates, and the writer must be atomi
         format              1; a newer one is refused
         labelens            the version that wrote it
         method              one of the four public classes
+        set_output          "default", "pandas" or "polars"; absent where it was not called
         parameters          all that the constructor takes; missing_label as [type, text], a
                             dict for class_weight as [type, text, weight] of every class, a label
                             kernel as its kind and its fields

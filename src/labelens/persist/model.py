@@ -13,10 +13,21 @@ from numpy.typing import NDArray
 from .._files import named
 from .._warn import warn_user
 from . import container
-from .packing import BY_NAME, built, checked, classes_of, known_labels, method_of, packed, signed
+from .packing import (
+    BY_NAME,
+    NO_OUTPUT,
+    built,
+    checked,
+    classes_of,
+    configured,
+    known_labels,
+    method_of,
+    packed,
+    signed,
+)
 from .parameters import put_parameters, take_parameters
 from .spelling import take_texts
-from .strict import INTEGER, OBJECT, TEXT, Arrays, fields, parse
+from .strict import INTEGER, NOTHING, OBJECT, TEXT, Arrays, fields, parse
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False) -> None:
@@ -126,11 +137,13 @@ def load_method(path: Path) -> Any:
     try:
         header, stored = container.read(path)
         always = dict(format=INTEGER, labelens=TEXT, method=TEXT, arrays=OBJECT, arrays_sha256=TEXT)
-        facts = fields(header, "its header", unfitted=OBJECT, **always)
+        output = TEXT + NOTHING
+        header = NO_OUTPUT | header
+        facts = fields(header, "its header", unfitted=OBJECT, set_output=output, **always)
         method, arrays = method_of(facts), Arrays(stored)
         estimator: Any = method(**take_parameters(facts["unfitted"], method, arrays))
         arrays.done()
-        return estimator
+        return configured(estimator, facts)
     except ValueError as error:
         raise _refusal(path, "loaded", error) from None
 

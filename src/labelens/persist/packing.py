@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _parameters
-from .._validation import check_is_fitted
+from .._validation import check_is_fitted, set_output_of
 from ..kernels import Kernel, make_kernel
 from ..labels import Unlabelled
 from ..methods import METHODS
@@ -45,6 +45,8 @@ from .strict import (
     within,
 )
 
+OUTPUTS = ("default", "pandas", "polars")
+NO_OUTPUT: dict[str, Any] = {"set_output": None}  # of files in which set_output was not called
 BY_NAME = {method.__name__: method for method in METHODS.values()}
 
 
@@ -100,7 +102,9 @@ def signed(estimator: Any) -> dict[str, Any]:
         raise TypeError(
             f"labelens.save takes one of {', '.join(BY_NAME)}, got {type(estimator)!r}."
         )
-    return {"format": container.FORMAT, "labelens": __version__, "method": name}
+    beginning = {"format": container.FORMAT, "labelens": __version__, "method": name}
+    output = set_output_of(estimator)
+    return beginning if output is None else beginning | {"set_output": output}
 
 
 def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
@@ -120,11 +124,12 @@ def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
 def checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """The header with all of its fields, each of its type."""
     facts = fields(
-        header,
+        NO_OUTPUT | header,
         "its header",
         format=INTEGER,
         labelens=TEXT,
         method=TEXT,
+        set_output=TEXT + NOTHING,
         parameters=OBJECT,
         n_features_in=INTEGER,
         feature_names=FLAG,
@@ -154,6 +159,15 @@ def method_of(facts: dict[str, Any]) -> type[Projection]:
     if facts["method"] not in BY_NAME:
         raise ValueError(f"there is no method {facts['method'][:60]!r}")
     return BY_NAME[facts["method"]]
+
+
+def configured(estimator: Any, facts: dict[str, Any]) -> Any:
+    """The estimator with the `set_output` of a file."""
+    if (output := facts["set_output"]) is None:
+        return estimator
+    if output not in OUTPUTS:
+        raise ValueError(f"its set_output is {output[:60]!r}, not one of {', '.join(OUTPUTS)}")
+    return estimator.set_output(transform=output)
 
 
 def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
@@ -211,7 +225,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     if facts["feature_names"]:
         estimator.feature_names_in_ = np.array(take_texts("feature_names", arrays, "d"), object)
     arrays.done()
-    return estimator
+    return configured(estimator, NO_OUTPUT | facts)
 
 
 def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
