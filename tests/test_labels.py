@@ -14,7 +14,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import OneHotEncoder
 
 from labelens.labels import choose_kernel, make_label_map
-from labelens.labels.unlabelled import Unlabelled
 from labelens.labels.vocabulary import as_class_array, hashed_normals
 from oracles import delta_kernel
 
@@ -158,18 +157,3 @@ def test_transformer_of_y(rng):
     y = rng.choice(["x", "y", "z"], 30)
     features = encoded(label_map(y, OneHotEncoder()), y).dense()
     np.testing.assert_array_equal(features @ features.T, delta_kernel(y))
-
-
-def test_unlabelled_vectors_are_numbered_by_row(rng):
-    X = rng.normal(size=(50, 3))
-    noise = Unlabelled.for_rows(X, 4, seed=0)
-    whole = noise.vectors(0, 50, None)
-    np.testing.assert_array_equal(
-        whole, np.vstack([noise.vectors(0, 20, None), noise.vectors(20, 50, None)])
-    )
-    for same in (X + 1e8, X * 3, X.astype(np.float32), sparse.csr_matrix(X)):
-        assert Unlabelled.for_rows(same, 4, seed=0) == noise
-    other = Unlabelled.for_rows(X[::-1], 4, seed=0).vectors(0, 50, None)
-    assert abs(np.corrcoef(whole.ravel(), other.ravel())[0, 1]) < 0.3
-    weight = rng.uniform(1, 2, 50)
-    np.testing.assert_allclose(noise.vectors(0, 50, weight) * np.sqrt(weight)[:, None], whole)

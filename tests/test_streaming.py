@@ -156,18 +156,6 @@ def test_merge_is_a_fit_on_all_rows(rng, model):
     np.testing.assert_array_equal(merged.classes_, whole.classes_)
 
 
-def test_merged_sketches_are_independent(rng):
-    """Randomized PCA of two halves, merged: the second moment is that of all rows."""
-    X = rng.normal(size=(200, 3)) * [3, 2, 1]
-    draws = []
-    for seed in range(600):
-        model = SupervisedRandomProjection(2, random_state=seed)
-        U = clone(model).fit(X[:100]).merge(clone(model).fit(X[100:])).components_.T
-        draws.append(U @ U.T)
-    error = np.abs(np.mean(draws, axis=0) - np.cov(X, rowvar=False, bias=True))
-    assert (error < 5 * np.std(draws, axis=0) / np.sqrt(len(draws))).all()
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

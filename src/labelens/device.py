@@ -74,7 +74,7 @@ def _in_blocks(recipe: Recipe, batch: Batch, right: Right | None, seen: int) -> 
         None if right is None else right.classes,
         labels.cross(fold),
         fold.scatter(total) if recipe.scatter else None,
-        None if recipe.noise is None else fold.cross("noise", total, np.zeros(recipe.noise.k)),
+        None if recipe.noise is None else fold.cross("noise", total, np.zeros(recipe.noise.width)),
         fold.spread(total) if recipe.spread else None,
     )
 

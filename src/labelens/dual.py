@@ -54,6 +54,10 @@ class KernelRows:
         """With the rows in that place."""
         return replace(self, rows=_array.rows_to(place, self.rows))
 
+    def rotated(self, rotation: Array) -> KernelRows:
+        """With the features multiplied by a rotation."""
+        return replace(self, features=self.features @ rotation)
+
     def merge(self, other: KernelRows) -> KernelRows:
         classes, theirs = self.classes, other.codes
         if self.classes is not None and other.classes is not None:

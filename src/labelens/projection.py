@@ -104,7 +104,9 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Take in what another estimator of the same kind has seen, as if fitted on all its rows.
 
         Both must have drawn the same maps: the same parameters and `random_state`, and numbers
-        for `gamma` and `label_gamma` where they are used.
+        for `gamma` and `label_gamma` where they are used. The random methods without labels or
+        with `target_weight < 1` use a random vector for every row; there the merged model has the
+        distribution of a fit on all rows, but other random vectors.
 
         Parameters
         ----------
@@ -120,7 +122,10 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         refuse_sealed(other.moments_)
         if why := self._difference(other):
             raise ValueError(f"These two estimators cannot be merged: {why}.")
-        self.moments_ = self.moments_.merge(other.moments_)
+        theirs, noise = other.moments_, self._recipe.noise
+        if noise is not None:
+            theirs = theirs.rotated(noise.rotation(self.moments_.n_samples, theirs.n_samples))
+        self.moments_ = self.moments_.merge(theirs)
         self._solved = None
         return self
 

@@ -137,11 +137,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     scatter, sketch, spread_kept = statistics(estimator, psi is not None)
     if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
         raise ValueError(_parameters.too_wide(estimator, phi.n_features))
-    noise = None
-    if sketch:
-        noise = Unlabelled.for_rows(
-            _array.host(_array.rows_at(rows, slice(BLOCK_ROWS))), estimator.n_components, seed
-        )
+    noise = Unlabelled.of(estimator.n_components, seed) if sketch else None
     block = block_rows(rows, estimator.batch_size)
     if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
         block = min(block, BLOCK_ROWS)  # features that are dense leave no more behind than others

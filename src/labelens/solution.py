@@ -158,8 +158,10 @@ def _solve_moments(
             assert recipe.psi is not None
             mixing = _mixing(recipe.psi, classes, cross, k)
         trace = 0.0 if spread is None else float(spread.variance.sum())
+        # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
+        noise = None if sketch is None else sketch.comoment[:, :k] / np.sqrt(sketch.weight)
         solution = solver.solve(
-            cross, mixing, sketch, trace, scatter, target_weight, white, rank_limit
+            cross, mixing, noise, trace, scatter, target_weight, white, rank_limit
         )
     return Solved(solution, mean, scaling, shrinkage, label_length)
 
@@ -190,9 +192,11 @@ def _solve_dual(
     if not solver.mixes:
         solution = solver.solve(moment.cross, None, k, 1.0, None, rank_limit)
     else:
-        # Without labels the features are k random vectors a row already.
+        # Without labels the features are k random numbers a row already.
         psi = recipe.psi
-        mixing = np.eye(k) if psi is None else _mixing(psi, classes, moment.cross, k)
+        mixing = (
+            np.eye(right.shape[1], k) if psi is None else _mixing(psi, classes, moment.cross, k)
+        )
         solution = solver.solve(moment.cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)

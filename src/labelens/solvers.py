@@ -130,14 +130,17 @@ def spectral(
 def direct(
     cross: Cross | None,
     mixing: Array | None,
-    sketch: CrossMoment | None,
+    unsupervised: Array | None,
     trace: float,
     scatter: Scatter | None,
     target_weight: float,
     white: Whitening | Axes | None,
     rank_limit: int | None = None,
 ) -> Solution:
-    """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition."""
+    """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition.
+
+    `unsupervised` is C_xg, (p, k), the sketch of C_xx.
+    """
     supervised = None
     if mixing is not None:
         assert cross is not None
@@ -145,8 +148,6 @@ def direct(
         size = _norm(supervised)
         if size <= _rounding(cross) * float(np.linalg.norm(mixing, 2)):
             supervised, size = np.zeros_like(supervised), 0.0
-    # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
-    unsupervised = None if sketch is None else sketch.comoment / np.sqrt(sketch.weight)
     if unsupervised is not None:
         rank_limit = None
     if supervised is not None and unsupervised is not None:

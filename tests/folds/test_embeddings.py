@@ -31,7 +31,6 @@ from labelens._validation import check_seed
 from labelens.batch import read_batch
 from labelens.folds import cross_validate
 from labelens.labels import Unlabelled
-from labelens.moments import BLOCK_ROWS
 from labelens.recipe import draw_recipe
 
 LINEAR = SupervisedPCA, SupervisedRandomProjection
@@ -260,7 +259,7 @@ def test_a_sketch_of_the_covariance_has_a_vector_for_every_row(rows, method):
     place = np.empty(len(X), dtype=int)
     place[np.argsort(fold, kind="stable")] = np.arange(len(X))
     for (i, k), f in product(enumerate(sizes), range(FOLDS)):
-        stream = Unlabelled.for_rows(X[:BLOCK_ROWS], k, check_seed(0))
+        stream = Unlabelled.of(k, check_seed(0))
         vectors = stream.vectors(0, len(X), None)[place]
         train = fold != f
         mean, n = features[train].mean(axis=0), train.sum()

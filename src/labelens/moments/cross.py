@@ -61,6 +61,15 @@ class CrossMoment:
             comoment=comoment,
         )
 
+    def rotated(self, rotation: Array) -> CrossMoment:
+        """The moment of right @ rotation."""
+        return replace(
+            self,
+            origin_right=self.origin_right @ rotation,
+            offset_right=self.offset_right @ rotation,
+            comoment=self.comoment @ rotation,
+        )
+
     def rescaled(self, factor: Array) -> CrossMoment:
         """The moment of left * factor."""
         return replace(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _array
 from .class_sums import ClassSums
+from .common import Array
 from .cross import CrossMoment
 from .scatter import Scatter
 from .spread import Spread
@@ -51,6 +52,11 @@ class Moments:
             return self
         comoment = _array.moved_to(place, self.scatter.comoment)
         return replace(self, scatter=replace(self.scatter, comoment=comoment))
+
+    def rotated(self, rotation: Array) -> Moments:
+        """With the vectors of all rows in the sketch multiplied by a rotation."""
+        assert self.sketch is not None
+        return replace(self, sketch=self.sketch.rotated(rotation))
 
     def merge(self, other: Moments, reuse: bool = False) -> Moments:
         mine, theirs = self.cross, other.cross

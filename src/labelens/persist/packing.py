@@ -198,6 +198,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     if moments and sketch:
         stream = within(facts["noise"], 0, 2**64, "its noise")
         noise = Unlabelled(int(estimator.n_components), stream)
+        arrays.sizes["g"] = noise.width
     scaling = None
     if estimator.scale is not None and not scales_moments(estimator):
         scaling = take_scaling("scaling", arrays)

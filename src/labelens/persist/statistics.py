@@ -21,7 +21,7 @@ CROSS: dict[str, tuple[str, ...]] = {
     "offset_right": ("q",),
     "comoment": ("p", "q"),
 }
-SKETCH = {name: tuple("k" if x == "q" else x for x in shape) for name, shape in CROSS.items()}
+SKETCH = {name: tuple("g" if x == "q" else x for x in shape) for name, shape in CROSS.items()}
 CLASS_SUMS: dict[str, tuple[str, ...]] = {
     "origin": ("p",),
     "class_weight": ("c",),
@@ -109,7 +109,7 @@ def _take_rows_kept(
             raise ValueError("the array 'moments.codes' has numbers of no class")
         codes = codes.astype(np.intp, copy=False)
     else:
-        width = "k" if recipe.psi is None else "q"
+        width = "g" if recipe.psi is None else "q"
         features = take_rows("moments.features", arrays, "n", width, FLOAT)
     return KernelRows(n_samples, rows, weight, classes, codes, features)
 
