@@ -318,8 +318,9 @@ def test_labels_that_are_no_labels(tmp_path, rows):
     frame = pd.DataFrame(X, columns=COLUMNS).assign(label=y)
     refused("frame has no column 'lable'; it has 'x0', .* 'label'", frame, label="lable")
     refused("'label' names a column, and those of an array have no names", X, label="label")
-    refused(f"There are {N} rows and 1 labels", X, label=3)
-    refused("and 1 labels", npy(tmp_path, X, y)[0], label=3)
+    refused(f"There are {N} rows and 1 labels", X, label=[3])
+    refused(r"y is a int \(3\), and must be an array or a list", X, TypeError, label=3)
+    refused("and 1 labels", npy(tmp_path, X, y)[0], label=[3])
 
 
 def test_batches_that_differ(rows):
@@ -377,5 +378,5 @@ def test_opened_once_is_opened(tmp_path, rows):
     assert sum(c.n_rows for c in source.chunks(1000, start=2222)) == N - 2222
     first = next(source.chunks(1000, start=2222))
     assert np.array_equal(first.X, rows[0][2222:3222])
-    assert np.array_equal(first.y, rows[1][2222:3222])
+    assert np.array_equal(first.y.values, rows[1][2222:3222])
     assert next(source.chunks(1000, features=False)).X is None

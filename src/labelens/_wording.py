@@ -64,7 +64,7 @@ class_weight : dict or "balanced", default=None
 missing_label : scalar, default=None
     The value of y that marks a row without a label; such rows count for variances (a
     `target_weight` or `shrinkage` below 1) and scaling, not for dependence. None: every row
-    has one (-1 is a class). nan stands for NaN, None and NaT.
+    has one (-1 is a class). nan stands for NaN, None, NaT, NA and null.
 random_state : int, RandomState instance or None, default=None
     Seed of every draw.
 batch_size : int, default=None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _array, _parameters
 from ._validation import check_rows, check_weight, refuse_non_finite
-from .labels import NumberedLabels, class_weights, column_orders, read_labels
+from .labels import NumberedLabels, as_labels, class_weights, read_labels
 from .moments import Array, Spread
 
 
@@ -71,12 +71,15 @@ def read_batch(
     n = rows.shape[0]
     weight = own = check_weight(sample_weight, rows)
     labels: Any = None
+    orders: tuple[Any, ...] = ()
     if y is not None and numbers_classes(estimator) and _array.on_device(rows):
         labels = NumberedLabels.of(y, rows)
     there = isinstance(labels, NumberedLabels)
     if y is None or there:
         labelled = np.broadcast_to(np.bool_(there), n)  # which takes no memory
     else:
+        y = as_labels(y)
+        orders = y.orders
         labels, labelled = read_labels(y, n, estimator.missing_label)
     # Of labels that were numbered on a device none can be wrong, so no message will name a row.
     numbers = np.arange(0 if there and weight is None else n)
@@ -84,7 +87,7 @@ def read_batch(
         _parameters.check_has_classes(estimator, labels)
         weight = np.ones(n) if weight is None else weight.copy()
         weight[labelled] *= class_weights(
-            estimator.class_weight, labels[labelled], weight[labelled], numbers[labelled], last
+            estimator.class_weight, labels, weight[labelled], numbers[labelled], last
         )
         if not weight.any():
             raise ValueError(f"class_weight={estimator.class_weight!r} leaves no row any weight.")
@@ -94,12 +97,12 @@ def read_batch(
         refuse_non_finite(rows, getattr(estimator, "feature_names_in_", None))
     if weight is not None and not weight.all():
         kept = weight > 0
+        labels = None if labels is None else labels[kept[labelled]]
         rows, weight, labelled = _array.rows_at(rows, kept), weight[kept], labelled[kept]
-        own = None if own is None else own[kept]
-        numbers, labels = numbers[kept], None if labels is None else labels[kept]
+        own, numbers = None if own is None else own[kept], numbers[kept]
     if labels is not None and not all_labelled:
-        labels, numbers = labels[labelled], numbers[labelled]
-    return Batch(rows, weight, own, labelled, labels, numbers, column_orders(y))
+        numbers = numbers[labelled]
+    return Batch(rows, weight, own, labelled, labels, numbers, orders)
 
 
 def numbers_classes(estimator: Any) -> bool:

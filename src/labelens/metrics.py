@@ -14,7 +14,7 @@ from ._parameters import check_kernel
 from ._threads import in_order
 from ._validation import check_number, check_rows, check_seed
 from .kernels import Kernel, make_kernel, settle_gamma
-from .labels import AlikeLabels, choose_kernel, column_orders, make_label_map, read_labels
+from .labels import AlikeLabels, as_labels, choose_kernel, make_label_map, read_labels
 from .labels.fourier import FourierLabels, dense_columns
 from .maps import make_feature_map
 from .moments import Array, Spread
@@ -177,11 +177,10 @@ class _Problem:
         n = rows.shape[0]
         if n < 2:
             raise ValueError("n_samples = 1: HSIC compares rows, so it needs at least two.")
+        y = as_labels(y)
         labels, _ = read_labels(y, n, None)
         seed = check_seed(random_state)
-        psi = make_label_map(
-            labels, None, label_kernel, label_gamma, 1, None, seed, column_orders(y)
-        )
+        psi = make_label_map(labels, None, label_kernel, label_gamma, 1, None, seed, y.orders)
         if isinstance(psi, FourierLabels):
             columns = dense_columns(labels, 1 if labels.ndim == 1 else labels.shape[1])
             right = _pivoted_cholesky(Kernel("rbf", psi.gamma), columns)

@@ -110,7 +110,7 @@ GRID = [
     case(SupervisedPCA, labels="int", label_kernel="rbf", label_gamma=2),
     *(case(m, labels="some missing", missing_label=float("nan")) for m in LINEAR + KERNEL),
     case(SupervisedPCA, labels="str", class_weight={"a": 2.0}),
-    case(SupervisedPCA, labels="date", class_weight={datetime.date(2024, 1, 2): 2}),
+    case(SupervisedPCA, labels="date", class_weight={np.datetime64("2024-01-02"): 2}),
     case(SupervisedPCA, class_weight={np.int64(0): np.float32(2.5), 1: 0}, n_components=1),
     case(SupervisedPCA, labels="some marked", missing_label="?", target_weight=0.5),
     *(

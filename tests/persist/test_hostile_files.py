@@ -255,7 +255,7 @@ def test_a_time_that_is_none_is_no_class(rng, tmp_path):
     model, *_ = fitted((SupervisedPCA, "dense", "datetime64", {}), rng)
     labelens.save(model, tmp_path / "m")
     forged = Forgery((tmp_path / "m").read_bytes())
-    texts("classes", "1", "2", str(np.iinfo(np.int64).min))(forged)
+    texts("classes", "2024-02-28", "2024-02-29", "NaT")(forged)
     (tmp_path / "m").write_bytes(forged.content())
     refused(tmp_path / "m", r"NaT.* is no class")
 

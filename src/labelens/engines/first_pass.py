@@ -26,16 +26,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _array
+from .._optional import require
 from .._validation import check_rows
 from ..batch import read_batch
 from ..label_kernels.columns import Columns
-from ..labels import read_labels
+from ..labels import Labels, as_labels, read_labels
 from ..labels.vocabulary import label_kind, number_labels, scrambled
 from ..labels.weighting import refuse_no_classes
 from ..moments import Spread
 from ..recipe import needs_spread, spread_of
 from ..sources import Chunk, some_rows
-from ..sources.batches import join_labels
 
 SAMPLE_ROWS, SAMPLE_BYTES = 16384, 64 << 20
 
@@ -97,7 +97,7 @@ def sample_rows(estimator: Any, row_bytes: int) -> int:
 def count_classes(estimator: Any, before: Counts | None, chunk: Chunk) -> Counts:
     counts = dict(before or {})
     labels, labelled = read_labels(chunk.y, chunk.n_rows, estimator.missing_label)
-    labels, numbers = labels[labelled], np.flatnonzero(labelled)
+    numbers = np.flatnonzero(labelled)
     weight = None if chunk.weight is None else np.asarray(chunk.weight)[labelled]
     refuse_no_classes("balanced", labels)
     if len(labels):
@@ -165,7 +165,8 @@ class Sample:
         hashes = scrambled(np.arange(start, start + chunk.n_rows, dtype=np.uint64))
         which = np.flatnonzero(hashes <= self._bound)
         if len(which):
-            rows, labels = _rows_of(chunk.X, which), some_rows(_array.host(chunk.y), which)
+            rows, labels = _rows_of(chunk.X, which), chunk.y
+            labels = None if labels is None else as_labels(labels)[which]
             self._held.append((rows, labels, some_rows(chunk.weight, which), hashes[which]))
         if sum(len(h) for *_, h in self._held) > 2 * self._size:
             self._thin()
@@ -188,7 +189,7 @@ class Sample:
 
     def _joined(self) -> tuple[Any, Any, Any, Any]:
         rows, labels, weights, hashes = zip(*self._held, strict=True)
-        return join_rows(rows), join_labels(labels), join_labels(weights), np.concatenate(hashes)
+        return join_rows(rows), join_rows(labels), join_rows(weights), np.concatenate(hashes)
 
     def rows(self) -> Chunk:
         self._thin()
@@ -205,8 +206,13 @@ def sample_of(chunks: Iterable[Chunk], size: int) -> Chunk | None:
 
 
 def join_rows(parts: Any) -> Any:
-    if parts[0] is None:
-        return None
+    """Rows, labels or weights, one after the other."""
+    if parts[0] is None or len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], Labels):
+        return Labels.joined(parts)
+    if hasattr(parts[0], "iloc"):
+        return require("pandas", extra="cli").concat(parts, ignore_index=True)
     return sparse.vstack(parts, "csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 

@@ -28,7 +28,6 @@ from ..batch import read_batch
 from ..labels import class_weights, read_labels
 from ..moments import BLOCK_ROWS, Moments
 from ..sources import Chunk, some_rows
-from ..sources.batches import join_labels
 from .first_pass import (
     Counts,
     Needs,
@@ -159,8 +158,7 @@ def _first_rows(estimator: Any, parts: Parts) -> Chunk:
     if not found:
         raise ValueError(f"There are no rows in {parts.called}.")
     rows, labels, weights = zip(*((c.X, c.y, c.weight) for c in found), strict=True)
-    X = join_labels(rows) if hasattr(rows[0], "iloc") else join_rows(rows)
-    return Chunk(X, join_labels(labels), join_labels(weights))
+    return Chunk(join_rows(rows), join_rows(labels), join_rows(weights))
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ def _counted(estimator: Any, chunk: Chunk) -> NDArray[np.bool_]:
     if _drops_classes(estimator) and chunk.y is not None:
         labels, labelled = read_labels(chunk.y, chunk.n_rows, estimator.missing_label)
         which = np.flatnonzero(labelled)
-        factors = class_weights(estimator.class_weight, labels[which], None, which, False)
+        factors = class_weights(estimator.class_weight, labels, None, which, False)
         counted[which] &= factors > 0
     return counted
 

@@ -23,6 +23,7 @@ import numpy as np
 from .._optional import require
 from .._threads import working
 from .._validation import some, wanted_container
+from ..labels import as_labels
 from ..sources import Chunk, Source, some_rows
 from .files import Range
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
@@ -148,7 +149,7 @@ class Collection(DaskParts):
         if values is None:
             return None
         if not is_dask(values):
-            values = values if hasattr(values, "shape") else np.asarray(values)
+            values = as_labels(values) if name == "y" else np.asarray(values)
             lengths = self._lengths_of_rows()
             if sum(lengths) != values.shape[0]:
                 raise ValueError(
@@ -191,7 +192,7 @@ class Collection(DaskParts):
 
 def _one_chunk(called: str, X: Any, y: Any, weight: Any) -> list[Chunk]:
     chunk = Chunk(X, y, None if weight is None else np.asarray(weight))
-    for values, name in ((y, "labels"), (weight, "weights")):
+    for values, name in ((chunk.y, "labels"), (weight, "weights")):
         if values is not None and values.shape[0] != chunk.n_rows:
             raise ValueError(
                 f"There are {chunk.n_rows} rows and {values.shape[0]} {name} in {called}."

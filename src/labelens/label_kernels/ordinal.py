@@ -22,8 +22,9 @@ class Ordinal(ClassKernel):
     Parameters
     ----------
     order : sequence of labels, default=None
-        From the lowest to the highest. None takes that of an ordered pandas categorical, if y (of
-        the first batch) is one, and else the sorted order of the labels that were seen.
+        From the lowest to the highest. None takes that of an ordered pandas categorical, a polars
+        Enum or an ordered Arrow dictionary, if y (of the first batch) is one, and else the sorted
+        order of the labels that were seen.
 
     Examples
     --------

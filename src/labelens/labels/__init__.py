@@ -33,7 +33,7 @@ from .hashed import HashedLabels
 from .linear import LinearLabels
 from .numbered import NumberedLabels, as_integers
 from .onehot import OneHotLabels
-from .reading import choose_kernel, column_orders, read_labels
+from .reading import Labels, as_labels, choose_kernel, read_labels
 from .right import LabelMap, Right
 from .sphere import class_code
 from .transformed import TransformedLabels
@@ -43,14 +43,15 @@ from .weighting import class_weights
 __all__ = [
     "AlikeLabels",
     "LabelMap",
+    "Labels",
     "NumberedLabels",
     "Right",
     "Unlabelled",
     "as_integers",
+    "as_labels",
     "choose_kernel",
     "class_code",
     "class_weights",
-    "column_orders",
     "make_label_map",
     "read_labels",
 ]

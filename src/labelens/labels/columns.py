@@ -18,7 +18,7 @@ from scipy import sparse
 from ..label_kernels.columns import Columns, Sum
 from .alike import AlikeLabels
 from .linear import refuse_fourier
-from .reading import as_numbers
+from .reading import typed
 from .right import LabelMap, Right, dense_mixing
 
 # Label features of a product: a moment has so many columns.
@@ -133,4 +133,4 @@ def _split(y: Any, count: int, name: str) -> list[NDArray[Any]]:
             f"label_kernel={name} has {count} kernels, one for each column of y, and y has {found} "
             f"column{'s' * (found != 1)}{' and is sparse' * sparse.issparse(y)}."
         )
-    return [as_numbers(y[:, j]) if y.dtype == object else y[:, j] for j in range(count)]
+    return [typed(y[:, j]) for j in range(count)]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _array
+from .reading import Labels
 
 # Labels within so narrow a range are counted one by one.
 COUNTED = 64
@@ -17,7 +18,7 @@ COUNTED = 64
 
 def as_integers(y: Any) -> NDArray[np.int64] | None:
     """Labels in the host's memory that a device can number; None if they are others."""
-    y = _array.host(y)
+    y = y.values if isinstance(y, Labels) else _array.host(y)
     if not isinstance(y, np.ndarray) or np.ma.isMaskedArray(y):
         return None
     if y.ndim != 1 or y.dtype.kind not in "iu":

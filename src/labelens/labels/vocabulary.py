@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from hashlib import blake2b
-from numbers import Number
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..label_kernels.base import plain
+from .reading import typed
+
+INF = float("inf")
 
 
 def label_kind(label: Any) -> str:
     """Labels are of one kind if they can be told apart and compared with each other."""
     if isinstance(label, (bool, np.bool_)):
         return "bool"
+    if isinstance(label, (date, np.datetime64)):
+        return "datetime64"
+    if isinstance(label, (timedelta, np.timedelta64)):
+        return "timedelta64"
     if isinstance(label, (Number, np.number)):
         return "number"
     for kind in (str, bytes):
@@ -37,10 +49,11 @@ def number_labels(
 
     All must be of one kind; `rows` are the numbers by which the user knows the rows.
     """
+    y = typed(y)
     if y.dtype.kind == "O":
         return _number_objects(y, kind, rows)
     labels, codes = _unique(y)
-    scalars = list(labels) if y.dtype.kind in "mM" else labels.tolist()
+    scalars = list(map(plain, labels)) if y.dtype.kind in "mM" else labels.tolist()
     for label in scalars[:1]:
         check_kind(label, kind, f"the label of row {int(rows[np.argmax(codes == 0)])}")
     return scalars, codes
@@ -78,7 +91,7 @@ def _number_objects(
             f"Unknown label type: row {int(rows[0])} of y is {y[0]!r} ({type(y[0]).__name__}), "
             "which is not hashable."
         ) from None
-    labels = [x.item() if isinstance(x, np.generic) else x for x in number]
+    labels = list(map(plain, number))
     order = in_order(labels)
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
@@ -138,10 +151,22 @@ def _digest(label: Any, seed: int) -> int:
 
 
 def _spelled(label: Any) -> str:
-    """The same for labels that are equal (1 and 1.0), different for those that are not."""
+    """The same for labels that are equal (1, 1.0 and Decimal(1)), else different."""
     if isinstance(label, tuple):
         return f"({','.join(map(_spelled, label))})"
-    if isinstance(label, float) and label.is_integer():
-        label = int(label)
+    label, kind = plain(label), label_kind(label)
+    if isinstance(label, (Real, Decimal)) and kind == "number":
+        label = _simplest(label)
     spelled = label.hex() if isinstance(label, (float, bytes)) else str(label)
-    return f"{label_kind(label)} {len(spelled)} {spelled}"
+    return f"{kind} {len(spelled)} {spelled}"
+
+
+def _simplest(number: Any) -> Any:
+    """The int, float or fraction that equals a number."""
+    try:
+        if number == int(number):
+            return int(number)
+        near = float(number)
+        return near if near == number else Fraction(number)
+    except (OverflowError, ValueError):  # too large for a float, or infinite
+        return number if number != number or number in (INF, -INF) else Fraction(number)

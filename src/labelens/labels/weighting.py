@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..label_kernels.base import plain
 from .reading import choose_kernel
 from .vocabulary import label_kind, number_labels
 
@@ -35,6 +36,7 @@ def class_weights(
         present = counts > 0  # a class of rows without weight is not there
         counts[~present] = 1.0
         return (counts[present].sum() / (present.sum() * counts))[codes]
+    class_weight = {plain(label): factor for label, factor in class_weight.items()}
     for label in class_weight:
         if label_kind(label) != kind:
             raise TypeError(

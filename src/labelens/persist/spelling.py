@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date, datetime
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..label_kernels.base import plain
 from .strict import WHOLE, Arrays
-
-MOMENT = re.compile(r"(datetime64|timedelta64)(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
 
 
 def spell(label: Any) -> tuple[str, str]:
@@ -25,15 +23,16 @@ def spell(label: Any) -> tuple[str, str]:
         return kind.__name__, str(label)
     if kind is bytes:
         return "bytes", label.hex()
-    if kind is date or (kind is datetime and label.tzinfo is None and not label.fold):
-        return kind.__name__, label.isoformat()
-    if kind in (np.datetime64, np.timedelta64):
-        return label.dtype.name, str(label.astype(np.int64))
+    if kind is np.datetime64:
+        return "datetime64", str(plain(label))
+    if kind is np.timedelta64:
+        label = plain(label)
+        return "timedelta64", f"{label.astype(np.int64)} {np.datetime_data(label.dtype)[0]}"
     if kind is tuple and all(type(column) is int and column >= 0 for column in label):
         return "set", ",".join(map(str, label))
     raise TypeError(
         f"{label!r} is of type {kind.__name__}, and a model file holds labels that are numbers, "
-        "strings, bytes, bools, dates, or datetimes without a time zone"
+        "strings, bytes, bools, dates, times or durations"
     )
 
 
@@ -58,14 +57,13 @@ def _read(kind: str, text: str) -> Any:
             return text == "True"
         case "bytes":
             return bytes.fromhex(text)
-        case "date":
-            return date.fromisoformat(text)
-        case "datetime":
-            return datetime.fromisoformat(text)
+        case "datetime64":
+            return np.datetime64(text)
+        case "timedelta64":
+            count, _, unit = text.partition(" ")
+            return np.int64(int(count)).astype(f"m8[{unit}]")
         case "set":
             return tuple(map(int, text.split(","))) if text else ()
-    if MOMENT.fullmatch(kind):
-        return np.array(int(text), dtype=np.int64).view(kind)[()]
     raise ValueError
 
 

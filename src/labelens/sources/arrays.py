@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .. import _array
 from .._validation import some
+from ..labels import as_labels
 from ..tables.files import BROKEN, load_arrays
 from .base import Chunk, Source, some_rows
 
@@ -18,14 +19,13 @@ from .base import Chunk, Source, some_rows
 class InMemory(Source):
     def __init__(self, X: Any, label: Any, called: str = "the array") -> None:
         self.called = called
-        X, label = _array.host(X), _array.host(label)
-        X, label = (a.tocsr() if sparse.issparse(a) else a for a in (X, label))
+        X = X.tocsr() if sparse.issparse(X) else _array.host(X)
         self.X, self.y = _parted(X, label)
         if getattr(self.X, "ndim", 2) != 2:
             raise ValueError(f"X must have two dimensions, got shape {self.X.shape}.")
         n, d = self.X.shape
-        if self.y is not None and not hasattr(self.y, "shape"):
-            self.y = np.atleast_1d(self.y)
+        if self.y is not None:
+            self.y = as_labels(self.y)
         if self.y is not None and self.y.shape[0] != n:
             raise ValueError(f"There are {n} rows and {self.y.shape[0]} labels.")
         frame = hasattr(self.X, "columns")

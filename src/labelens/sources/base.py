@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _array
+from ..labels import as_labels
 from ..moments import BLOCK_ROWS
 
 
@@ -17,8 +19,12 @@ class Chunk:
     """Some rows; X may be overwritten when the next chunk is asked for."""
 
     X: Any  # (n, d); None where only labels were asked for
-    y: Any  # (n,), (n, m) or None
+    y: Any  # Labels, or integers that are on a device as X is; None: no labels
     weight: Any = None  # (n,)
+
+    def __post_init__(self) -> None:
+        if self.y is not None and not _array.on_device(self.y):
+            object.__setattr__(self, "y", as_labels(self.y))
 
     @property
     def n_rows(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._optional import require
+from ..labels import Labels, as_labels
 from .base import Chunk, Source, dense_head, some_rows
 
 
@@ -50,7 +50,7 @@ class Batches(Source):
 
     def _checked(self, batch: Any, number: int) -> tuple[Any, Any]:
         given, y = _pair(batch)
-        X, y = _matrix(given), y.tocsr() if sparse.issparse(y) else y
+        X, y = _matrix(given), None if y is None else as_labels(y)
         if self.names is not None and _names(given) != self.names:
             raise ValueError(f"The columns of batch {number} are not those of the first.")
         if X.shape[1] != self.head.shape[1]:
@@ -61,9 +61,8 @@ class Batches(Source):
             raise ValueError(f"Batch {number} is sparse, and the first is not.")
         if (y is not None) != self.labelled:
             raise ValueError(f"Batch {number} and the first differ in whether there is a y.")
-        labels = X.shape[0] if y is None else y.shape[0] if hasattr(y, "shape") else len(y)
-        if labels != X.shape[0]:
-            raise ValueError(f"Batch {number} has {X.shape[0]} rows and {labels} labels.")
+        if y is not None and y.shape[0] != X.shape[0]:
+            raise ValueError(f"Batch {number} has {X.shape[0]} rows and {y.shape[0]} labels.")
         return X, y
 
 
@@ -93,18 +92,4 @@ def _joined(held: list[tuple[Any, Any]], features: bool) -> Chunk:
     if features:
         stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
         X = rows[0] if len(rows) == 1 else stack(rows)
-    return Chunk(X, join_labels(labels))
-
-
-def join_labels(parts: Any) -> Any:
-    """Labels one after the other, none of them converted: of mixed kinds they stay objects."""
-    if parts[0] is None or len(parts) == 1:
-        return parts[0] if parts[0] is None or hasattr(parts[0], "shape") else np.asarray(parts[0])
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, "csr")
-    if all(hasattr(part, "iloc") for part in parts):
-        return require("pandas", extra="cli").concat(parts, ignore_index=True)
-    arrays = [np.asarray(part) for part in parts]
-    if len({array.dtype.kind for array in arrays}) > 1:
-        arrays = [array.astype(object) for array in arrays]
-    return np.concatenate(arrays)
+    return Chunk(X, None if labels[0] is None else Labels.joined(labels))

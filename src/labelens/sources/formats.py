@@ -17,6 +17,11 @@ READ_AHEAD = 1 << 16
 PAGE = 1 << 20
 # Bytes of text that are parsed at a time.
 CSV_BLOCK = 1 << 22
+# What an empty cell of text is called: as in pandas, where a column of strings has them too.
+NULLS = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+]
 # Row groups of at most so many bytes are decoded as a whole, which is faster than page by page; so
 # many are held at a time: one in use, one read ahead, and what allocators keep.
 GROUP, GROUPS = 80 << 20, 3
@@ -175,7 +180,12 @@ class Text:
             str(self.path),
             read_options=csv.ReadOptions(block_size=CSV_BLOCK),
             parse_options=csv.ParseOptions(delimiter=self._separator),
-            convert_options=csv.ConvertOptions(column_types=schema, include_columns=columns),
+            convert_options=csv.ConvertOptions(
+                column_types=schema,
+                include_columns=columns,
+                null_values=NULLS,
+                strings_can_be_null=True,
+            ),
         )
 
     def best_spared(self, columns: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._threads import one_ahead
+from ..labels import Labels, as_labels
 from ..tables.files import BROKEN, load_array
 from .base import Chunk, Source, dense_head
 
@@ -77,7 +78,7 @@ class NpyFiles(Source):
         return labels
 
     def identity(self) -> dict[str, Any] | None:
-        if isinstance(self._labels, np.ndarray):
+        if isinstance(self._labels, Labels):
             return None
         return stamps([*self.paths, *([] if self._labels is None else [self._labels.path])])
 
@@ -85,7 +86,7 @@ class NpyFiles(Source):
 def _labels(label: Any) -> Any:
     """None, an array, or a file that holds one."""
     if label is None or not isinstance(label, (str, Path)):
-        return None if label is None else np.atleast_1d(label)
+        return None if label is None else as_labels(label)
     if not Path(label).exists():
         raise FileNotFoundError(
             f"There is no file {label}; the labels of an .npy file are another .npy file."

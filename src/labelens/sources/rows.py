@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._optional import require
+from ..labels import Labels, as_labels
 from .base import Chunk, dense_head
 from .vectors import dense_rows, sparse_rows
 
@@ -138,29 +139,10 @@ class Columns:
             at += feature.columns
         return found
 
-    def _label_array(self, pieces: list[list[Any]]) -> Any:
-        columns = [self._one_label(list(column)) for column in zip(*pieces, strict=True)]
-        if not columns:
-            return None
-        if len(columns) == 1:
-            return columns[0]
-        kinds = {column.dtype.kind for column in columns}
-        mixed = len(kinds) > 1 or "O" in kinds
-        return np.column_stack([c.astype(object) for c in columns] if mixed else columns)
-
-    def _one_label(self, pieces: list[Any]) -> Any:
-        pyarrow = require("pyarrow", extra="cli")
-        kind = pieces[0].type
-        whole = pyarrow.chunked_array(pieces)
-        if pyarrow.types.is_dictionary(kind):
-            if kind.ordered and len(self.labels) == 1:  # the order is part of the labels
-                return whole.unify_dictionaries().to_pandas()
-            whole = whole.cast(kind.value_type)
-        if whole.null_count:  # as they are: whole numbers with gaps are no floats
-            found = np.empty(len(whole), dtype=object)
-            found[:] = whole.to_pylist()
-            return found
-        return whole.to_numpy()
+    def _label_array(self, pieces: list[list[Any]]) -> Labels | None:
+        chunked = require("pyarrow", extra="cli").chunked_array
+        columns = [as_labels(chunked(column)) for column in zip(*pieces, strict=True)]
+        return Labels.side_by_side(columns) if columns else None
 
 
 def _numbers(column: Any, feature: Feature, place: Any) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
@@ -219,5 +220,6 @@ def _seen_first(work: Any, source: Source, needs: Needs, rows: int) -> Batch:
         view = view.add(work, needs, chunk)
     assert first is not None
     drawn = first if view.sample is None else view.sample.rows()
-    batch = read_batch(work, drawn.X, drawn.y, None, True, False)
+    # By a copy, since a sample does not know the names of columns.
+    batch = read_batch(copy(work), drawn.X, drawn.y, None, True, False)
     return replace(batch, spread=view.spread)

@@ -109,6 +109,8 @@ def test_files_are_cut_where_row_groups_begin(frame, tmp_path):
     assert [(part.start, part.stop) for part in parts] == [(0, N)]
     pieces = [files.Range(source, a, b, 2048) for a, b in ((0, 3072), (3072, N))]
     X = np.concatenate([chunk.X.copy() for piece in pieces for chunk in piece.chunks()])
-    y = np.concatenate([chunk.y for piece in pieces for chunk in piece.chunks(features=False)])
+    y = np.concatenate(
+        [chunk.y.values for piece in pieces for chunk in piece.chunks(features=False)]
+    )
     np.testing.assert_array_equal(X, frame.drop(columns="label").to_numpy())
     np.testing.assert_array_equal(y, frame["label"])
