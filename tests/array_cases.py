@@ -55,6 +55,7 @@ LINEAR = [
     SupervisedPCA(2),
     SupervisedPCA(5, target_weight=0.5),
     SupervisedPCA(2, shrinkage=0.1),
+    SupervisedPCA(2, shrinkage=0.1, label_shrinkage=0.1),
     SupervisedPCA(2, shrinkage="auto", scale="standard"),
     SupervisedPCA(4, target_weight=0.7, shrinkage=0.2, scale="minmax"),
     SupervisedRandomProjection(2, random_state=0),
@@ -74,6 +75,7 @@ KERNEL = [
     ),
     KernelSupervisedPCA(2, random_state=0, n_random_features=40, kernel="polynomial"),
     KernelSupervisedPCA(2, random_state=0, n_random_features=40, shrinkage=0.01, scale="standard"),
+    KernelSupervisedPCA(2, random_state=0, approximation="exact", label_shrinkage=0.1),
     KernelSupervisedPCA(2, random_state=0, n_random_features=40, gamma="median"),
     KernelSupervisedPCA("auto", random_state=0, n_random_features=40, gamma="auto"),
 ]

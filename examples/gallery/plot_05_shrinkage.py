@@ -2,9 +2,10 @@
 How much should I shrink?
 =========================
 
-``shrinkage`` goes from 1, the paper, where all directions count alike, to 0, linear discriminant
-analysis, which divides by the covariance of the columns. Neither end need be the best, and what is
-in between is cheap to try: all that changes is the solver.
+``shrinkage`` goes from 1, the paper, where all directions count alike, to 0, which divides by the
+covariance of the columns: with a component for every direction of the classes, that is the span of
+linear discriminant analysis (with fewer, set ``label_shrinkage=0`` too). Neither end need be the
+best, and what is in between is cheap to try: all that changes is the solver.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Where do PCA and LDA end, and where does this begin?
 ====================================================
 
-Two knobs, ``target_weight`` and ``shrinkage``, span a plane on which PCA, linear discriminant
-analysis and supervised PCA are corners. Most of the plane has no name, and it
-is often better there.
+Two parameters, ``target_weight`` and ``shrinkage``, span a plane on which PCA, linear discriminant
+analysis (of two classes; more need ``label_shrinkage=0``, too) and supervised PCA are corners. Most
+of the plane has no name, and it is often better there.
 """
 
 import warnings

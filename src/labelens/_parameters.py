@@ -16,6 +16,7 @@ from .maps import APPROXIMATIONS
 from .scaling import SCALES
 
 PRECISIONS = (None, "tf32")
+MOST_LABEL_FEATURES = 10_000
 LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 
@@ -52,6 +53,7 @@ def check(estimator: Any) -> None:
         _one_of(estimator.shrinkage, "shrinkage", ("auto",), "a number from 0 to 1")
     else:
         check_number(estimator.shrinkage, "shrinkage", 0, 1)
+    check_number(estimator.label_shrinkage, "label_shrinkage", 0, 1)
     _one_of(estimator.scale, "scale", SCALES)
     if estimator.batch_size is not None:
         check_number(estimator.batch_size, "batch_size", 1, integer=True)
@@ -65,7 +67,7 @@ def check(estimator: Any) -> None:
         raise ValueError(
             "target_weight=0 looks for variance and shrinkage=0 makes it the same in every "
             "direction, so there is nothing to find; use shrinkage=1 (PCA) or target_weight=1 "
-            "(LDA)."
+            "(LDA, with label_shrinkage=0)."
         )
     if estimator._kernelised:
         check_kernel(
@@ -177,6 +179,15 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
         raise ValueError(
             "y=None is kernel PCA, which approximation='exact' cannot do without an n x n matrix; "
             "use approximation='nystroem' or 'orthogonal', or scikit-learn's KernelPCA."
+        )
+
+
+def check_label_features(q: int) -> None:
+    """Whitening takes the (q, q) covariance of the labels apart, in minutes for this many."""
+    if q > MOST_LABEL_FEATURES:
+        raise ValueError(
+            f"label_shrinkage below 1 whitens {MOST_LABEL_FEATURES} label features (or classes) at "
+            f"most, and there are {q} label features. Use label_shrinkage=1."
         )
 
 

@@ -53,8 +53,13 @@ target_weight : float, default=1.0
     1 looks for dependence on the labels only, 0 for variance only (PCA). Values between give
     more than n_classes - 1 useful components.
 shrinkage : float or "auto", default=1.0
-    1 treats all directions alike, 0 divides by the covariance of the features (LDA, CCA);
-    values between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
+    1 treats all directions of the features equally, 0 divides by their covariance; values
+    between are regularised. "auto" is Ledoit and Wolf's estimate, as `shrinkage_`.
+label_shrinkage : float, default=1.0
+    The same for the label features: 1 takes them as they are, 0 divides by their covariance.
+    With `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
+    classes and canonical correlation analysis for `label_kernel="linear"`, for every
+    `n_components`. At most 10000 classes or label features if below 1.
 scale : {None, "minmax", "standard"}, default=None
     Scale columns to [0, 1], as the paper does, or to unit variance first.
 class_weight : dict or "balanced", default=None
@@ -93,7 +98,7 @@ singular_values_ : ndarray of shape (n_components,)
     Square roots of the eigenvalues: at the defaults, singular values of C_xy.
 dependence_, dependence_ratio_ : ndarray of shape (n_components,)
     HSIC with the labels that each component adds to those before it, and its share of the
-    HSIC of all features.
+    HSIC of all features. With `label_shrinkage` below 1 the labels are the whitened ones.
 """
 
 DIRECT = """
@@ -108,8 +113,9 @@ singular_values_ : ndarray of shape (n_components,)
     Singular values of `components_`, largest first.
 dependence_, dependence_ratio_ : ndarray of shape (n_components,)
     HSIC with the labels that each component adds to those before it, and its share of the
-    HSIC of all features. With `label_map` "gaussian" or "fourier" both are against the k
-    random label features; without labels NaN (no variances are kept).
+    HSIC of all features. With `label_shrinkage` below 1 the labels are the whitened ones.
+    With `label_map` "gaussian" or "fourier" both are against the k random label features;
+    without labels NaN (no variances are kept).
 """
 
 LINEAR = """

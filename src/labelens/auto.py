@@ -131,7 +131,7 @@ def _beyond_chance(estimator: Any, batch: Batch) -> int:
             return solve(own, moments, {}).solution.singular_values
         cross_only = replace(recipe, scatter=False, spread=False)
         moments = summarize(cross_only, shuffled, cross_only.encode(shuffled))
-        moments = replace(whole, cross=moments.cross, classes=moments.classes)
+        moments = replace(moments, scatter=whole.scatter, spread=whole.spread)
         return solve(recipe, moments, same_rows).solution.singular_values
 
     order = np.arange(len(batch.numbers))

@@ -76,6 +76,7 @@ def _in_blocks(recipe: Recipe, batch: Batch, right: Right | None, seen: int) -> 
         fold.scatter(total) if recipe.scatter else None,
         None if recipe.noise is None else fold.cross("noise", total, np.zeros(recipe.noise.width)),
         fold.spread(total) if recipe.spread else None,
+        None if right is None else recipe.label_scatter_of(right, batch.label_weight),
     )
 
 

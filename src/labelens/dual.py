@@ -111,6 +111,13 @@ class DualMoment:
         return cls(cross, lift, products[-1, :-1] @ (vectors / sigma))
 
 
+def label_covariance(right: Any, weight: Array) -> Array:
+    """C_yy, (q, q), of (n, q) label features."""
+    share = _array.like(weight / weight.sum(), right)
+    apart = right - share @ right
+    return _array.host((share[:, None] * apart).T @ apart)
+
+
 def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int) -> Array:
     """k(rows, known) @ coefficients, (n, k), in tiles."""
     view = _View(kernel, known, tile)

@@ -163,13 +163,14 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
                 features = source.features(_gamma(lead, batch))
             else:
                 features = blockwise(recipe.features, batch.rows)
-            scatter, _, spread = (any(kept[i][j] for i in members) for j in range(3))
+            scatter, _, spread, labels = (any(kept[i][j] for i in members) for j in range(4))
             plain = replace(
                 recipe,
                 phi=Identity(features.shape[1]),
                 scaling=None,
                 scatter=scatter,
                 spread=spread,
+                label_scatter=labels,
             )
             yield _Pass(members, plain, features)
 
@@ -224,7 +225,7 @@ def passes_of(estimators: Sequence[Any]) -> list[int]:
 
 def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
     """All that the moments depend on, gamma apart."""
-    _, sketch, _ = statistics(estimator, labelled)
+    _, sketch, *_ = statistics(estimator, labelled)
     names = ["label_kernel", "label_gamma", "random_state", "batch_size"]
     if estimator._kernelised:
         names += ["approximation", "kernel", "kernel_params", "n_random_features"]

@@ -24,8 +24,7 @@ class SupervisedPCA(Projection):
 
     The directions u that maximise the HSIC between u.x and y (Barshan et al., 2011; section 2.1 of
     the paper), exactly: for classes one read of X and a thin SVD of n_features x n_classes. With
-    y=None it is PCA; with `shrinkage=0` and n_classes - 1 components it spans the space of linear
-    discriminant analysis.
+    y=None it is PCA; with `shrinkage=0` and `label_shrinkage=0` it is linear discriminant analysis.
 
     Parameters
     ----------
@@ -34,6 +33,7 @@ class SupervisedPCA(Projection):
     label_gamma : ...
     target_weight : ...
     shrinkage : ...
+    label_shrinkage : ...
     scale : ...
     class_weight : ...
     missing_label : ...
@@ -86,6 +86,7 @@ class SupervisedPCA(Projection):
         label_gamma: float | None = None,
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
+        label_shrinkage: float = 1.0,
         scale: str | None = None,
         class_weight: Any = None,
         missing_label: Any = None,
@@ -98,6 +99,7 @@ class SupervisedPCA(Projection):
         self.label_gamma = label_gamma
         self.target_weight = target_weight
         self.shrinkage = shrinkage
+        self.label_shrinkage = label_shrinkage
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label
@@ -122,6 +124,7 @@ class SupervisedRandomProjection(Projection):
     label_map : ...
     target_weight : ...
     shrinkage : ...
+    label_shrinkage : ...
     scale : ...
     class_weight : ...
     missing_label : ...
@@ -176,6 +179,7 @@ class SupervisedRandomProjection(Projection):
         label_map: str = "orthogonal",
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
+        label_shrinkage: float = 1.0,
         scale: str | None = None,
         class_weight: Any = None,
         missing_label: Any = None,
@@ -189,6 +193,7 @@ class SupervisedRandomProjection(Projection):
         self.label_map = label_map
         self.target_weight = target_weight
         self.shrinkage = shrinkage
+        self.label_shrinkage = label_shrinkage
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label
@@ -216,6 +221,7 @@ class KernelSupervisedPCA(Projection):
     label_gamma : ...
     target_weight : ...
     shrinkage : ...
+    label_shrinkage : ...
     scale : ...
     class_weight : ...
     missing_label : ...
@@ -271,6 +277,7 @@ class KernelSupervisedPCA(Projection):
         label_gamma: float | None = None,
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
+        label_shrinkage: float = 1.0,
         scale: str | None = None,
         class_weight: Any = None,
         missing_label: Any = None,
@@ -288,6 +295,7 @@ class KernelSupervisedPCA(Projection):
         self.label_gamma = label_gamma
         self.target_weight = target_weight
         self.shrinkage = shrinkage
+        self.label_shrinkage = label_shrinkage
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label
@@ -315,6 +323,7 @@ class KernelSupervisedRandomProjection(Projection):
     label_map : ...
     target_weight : ...
     shrinkage : ...
+    label_shrinkage : ...
     scale : ...
     class_weight : ...
     missing_label : ...
@@ -371,6 +380,7 @@ class KernelSupervisedRandomProjection(Projection):
         label_map: str = "orthogonal",
         target_weight: float = 1.0,
         shrinkage: float | str = 1.0,
+        label_shrinkage: float = 1.0,
         scale: str | None = None,
         class_weight: Any = None,
         missing_label: Any = None,
@@ -389,6 +399,7 @@ class KernelSupervisedRandomProjection(Projection):
         self.label_map = label_map
         self.target_weight = target_weight
         self.shrinkage = shrinkage
+        self.label_shrinkage = label_shrinkage
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label

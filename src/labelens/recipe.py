@@ -52,12 +52,17 @@ class Recipe:
     noise: Unlabelled | None  # the sketch of C_xx
     scatter: bool
     spread: bool
+    label_scatter: bool
     block: int  # rows
 
     @property
     def target_weight(self) -> float:
         """Without labels there is only variance to look for."""
         return 0.0 if self.psi is None else float(self.parameters["target_weight"])
+
+    @property
+    def whitens_labels(self) -> bool:
+        return self.target_weight > 0 and self.parameters["label_shrinkage"] != 1
 
     @property
     def label_columns(self) -> int:
@@ -72,7 +77,8 @@ class Recipe:
     @property
     def class_sums_only(self) -> bool:
         """Whether nothing is wanted of plain rows but sums over classes."""
-        return self.plain and not (self.scatter or self.spread or self.noise is not None)
+        more = self.scatter or self.spread or self.noise is not None
+        return self.plain and not (more or (self.label_scatter and self.label_columns > 1))
 
     def scaled(self, rows: Any) -> Any:
         return rows if self.scaling is None else self.scaling(rows)
@@ -81,7 +87,16 @@ class Recipe:
         """The labels of a batch, seen through the label map; None where there are none."""
         if self.psi is None or not batch.labelled.any():
             return None
-        return self.psi.encode(batch.labels, batch.numbers)
+        right = self.psi.encode(batch.labels, batch.numbers)
+        if self.label_scatter and right.codes is None:
+            _parameters.check_label_features(right.features.shape[1])
+        return right
+
+    def label_scatter_of(self, right: Right, weight: Array | None) -> Scatter | None:
+        """C_yy of some rows, where it is wanted and the weights of classes do not give it."""
+        if not self.label_scatter or (right.codes is not None and right.codes.shape[1] == 1):
+            return None
+        return Scatter.of(right.features if right.codes is None else right.dense(), weight)
 
     def features(self, rows: Any, empty: Empty = np.empty) -> Any:
         assert self.phi is not None
@@ -91,7 +106,7 @@ class Recipe:
         """Why moments made with the one cannot be merged with the other's; empty if they can."""
         if self.n_components != other.n_components:
             return f"n_components is {self.n_components} and {other.n_components}"
-        for name in ("target_weight", "shrinkage", "scale"):
+        for name in ("target_weight", "shrinkage", "label_shrinkage", "scale"):
             mine, theirs = self.parameters[name], other.parameters[name]
             if mine != theirs:
                 return f"{name} is {mine!r} and {theirs!r}"
@@ -134,7 +149,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         phi = make_feature_map(
             estimator.approximation, kernel, scaled, estimator.n_random_features, seed
         )
-    scatter, sketch, spread_kept = statistics(estimator, psi is not None)
+    scatter, sketch, spread_kept, label_scatter = statistics(estimator, psi is not None)
     if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
         raise ValueError(_parameters.too_wide(estimator, phi.n_features))
     noise = Unlabelled.of(estimator.n_components, seed) if sketch else None
@@ -152,6 +167,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         noise,
         scatter,
         spread_kept,
+        label_scatter,
         block,
     )
 
@@ -204,12 +220,13 @@ def scales_moments(estimator: Any) -> bool:
     return not estimator._kernelised and estimator.shrinkage != "auto"
 
 
-def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool]:
-    """Which of scatter, sketch and spread are kept beside the cross-moment."""
+def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool, bool]:
+    """Which of scatter, sketch, spread and scatter of labels go with the cross-moment."""
     varies = not labelled or estimator.target_weight < 1  # variance counts, not labels alone
     sketch = varies and estimator._solver.mixes
     scatter = estimator.shrinkage != 1 or (varies and not estimator._solver.mixes)
-    return scatter, sketch, sketch or (estimator.scale is not None and scales_moments(estimator))
+    spread = sketch or (estimator.scale is not None and scales_moments(estimator))
+    return scatter, sketch, spread, labelled and estimator.label_shrinkage != 1
 
 
 def summarize(
@@ -238,11 +255,13 @@ def summarize(
         scratch.start_over()
         features = recipe.features(rows[here], scratch.empty)
         w = None if weight is None else weight[here]
-        cross = sketch = None
+        cross = sketch = labels = None
         if right is not None and place[here.stop] > place[here.start]:
             mine = right.rows(slice(place[here.start], place[here.stop]))
             which = slice(None) if labelled[here].all() else labelled[here]
-            cross = _cross(features[which], mine, None if w is None else w[which], origin)
+            label_weight = None if w is None else w[which]
+            cross = _cross(features[which], mine, label_weight, origin)
+            labels = recipe.label_scatter_of(mine, label_weight)
         if recipe.noise is not None:
             noise = recipe.noise.vectors(seen + here.start, seen + here.stop, w)
             sketch = CrossMoment.of(features, noise, w)
@@ -253,6 +272,7 @@ def summarize(
             Scatter.of(features, w) if recipe.scatter else None,
             sketch,
             Spread.of(features, w) if recipe.spread else None,
+            labels,
         )
 
     # All sums over classes are about the same point, that of the first block which has labels.
@@ -292,16 +312,11 @@ def _add_class_sums(before: Moments | None, batch: Batch, right: Right) -> Momen
 def _cross(
     features: Any, right: Right, weight: Array | None, origin: Array | None
 ) -> CrossMoment | ClassSums:
-    if right.codes is not None:
-        assert right.classes is not None
-        return ClassSums.of(
-            np.ascontiguousarray(features) if not sparse.issparse(features) else features,
-            right.codes,
-            len(right.classes),
-            weight,
-            origin=origin,
-        )
-    return CrossMoment.of(features, right.features, weight)
+    if right.codes is None:
+        return CrossMoment.of(features, right.features, weight)
+    if not sparse.issparse(features):
+        features = np.ascontiguousarray(features)
+    return ClassSums.of(features, right.codes, len(right.classes or ()), weight, origin=origin)
 
 
 def keep_rows(

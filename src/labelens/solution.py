@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from . import _array, dual, solvers
+from . import _array, _parameters, dual, solvers
 from .labels import AlikeLabels, LabelMap, Right, class_code
 from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
@@ -55,17 +55,11 @@ class Solved:
         else:
             # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of
             # u.x; that of others is below the square of their length.
-            spread = _lengths(components @ cross.covariance) / (self.label_length or 1.0)
+            spread = solvers.lengths(components @ cross.covariance) / (self.label_length or 1.0)
         if not np.isfinite(spread).all():
             return np.inf
         sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
         return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
-
-
-def _lengths(rows: Array) -> Array:
-    """(n, p) -> (n,), also where squares overflow."""
-    largest = np.abs(rows).max(axis=1, initial=0)
-    return largest * np.linalg.norm(rows / np.where(largest > 0, largest, 1)[:, None], axis=1)
 
 
 @dataclass(frozen=True)
@@ -123,11 +117,13 @@ def _solve_moments(
     scatter: Any = moments.scatter
     sketch: Any = moments.sketch
     spread: Any = moments.spread
+    factor = None
     if isinstance(cross, ClassSums):
         assert classes is not None and moments.classes is not None
         number = {label: i for i, label in enumerate(classes)}
         position = np.array([number[label] for label in moments.classes])
-        cross = cross.numbered(position, len(classes))
+        moments = moments.numbered(position, classes)
+        cross = moments.cross
         if isinstance(recipe.psi, AlikeLabels):
             factor = recipe.psi.factor(classes)
             cross, rank_limit = solvers.through(cross, factor), factor.shape[1]
@@ -149,14 +145,19 @@ def _solve_moments(
         known[shrinkage] = solvers.Whitening(scatter, shrinkage)
     white = known.get(shrinkage)
     target_weight, k = recipe.target_weight, recipe.n_components
-    solver = recipe.solver
+    solver, mixing = recipe.solver, None
+    if solver.mixes and target_weight > 0:
+        assert recipe.psi is not None
+        mixing = _mixing(recipe.psi, classes, cross, k)
+    if recipe.whitens_labels:
+        one_hot = factor is None and isinstance(cross, ClassSums)
+        covariance = _label_covariance(moments, factor)
+        root, _ = solvers.label_whitening(covariance, recipe.parameters["label_shrinkage"], one_hot)
+        cross = solvers.through(cross, root)
+        label_length *= float(np.linalg.norm(root, 2))
     if not solver.mixes:
         solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit)
     else:
-        mixing = None
-        if target_weight > 0:
-            assert recipe.psi is not None
-            mixing = _mixing(recipe.psi, classes, cross, k)
         trace = 0.0 if spread is None else float(spread.variance.sum())
         # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
         noise = None if sketch is None else sketch.comoment[:, :k] / np.sqrt(sketch.weight)
@@ -164,6 +165,17 @@ def _solve_moments(
             cross, mixing, noise, trace, scatter, target_weight, white, rank_limit
         )
     return Solved(solution, mean, scaling, shrinkage, label_length)
+
+
+def _label_covariance(moments: Moments, factor: Array | None) -> Array:
+    """C_yy, (q, q); of one column of classes it is diag(p) - p p^T, where p are their shares."""
+    if moments.labels is not None:
+        return moments.labels.covariance
+    assert isinstance(moments.cross, ClassSums)
+    share = moments.cross.offset_right
+    _parameters.check_label_features(len(share))
+    covariance = np.diag(share) - np.outer(share, share)
+    return covariance if factor is None else factor.T @ covariance @ factor
 
 
 def _solve_dual(
@@ -186,18 +198,29 @@ def _solve_dual(
         right = labels.dense_at(place)
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
+    size = root = None
+    if recipe.whitens_labels:
+        _parameters.check_label_features(right.shape[1])
+        covariance = dual.label_covariance(right, kept.weight)
+        one_hot = codes is not None and not isinstance(recipe.psi, AlikeLabels)
+        root, size = solvers.label_whitening(
+            covariance, recipe.parameters["label_shrinkage"], one_hot
+        )
+        # In comparable units already here, where what is small against the rest is left out.
+        right = right / _array.like(size, right)
     with _array.products(place, recipe.parameters["precision"]):
         moment = dual.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
-    k, solver = recipe.n_components, recipe.solver
+    k, solver, cross = recipe.n_components, recipe.solver, moment.cross
+    # Without labels the features are k random numbers a row already.
+    psi, mixing = recipe.psi, np.eye(right.shape[1], k)
+    if solver.mixes and psi is not None:
+        mixing = _mixing(psi, classes, cross, k)
+    if root is not None and size is not None:
+        cross = solvers.through(cross, size[:, None] * root)
     if not solver.mixes:
-        solution = solver.solve(moment.cross, None, k, 1.0, None, rank_limit)
+        solution = solver.solve(cross, None, k, 1.0, None, rank_limit)
     else:
-        # Without labels the features are k random numbers a row already.
-        psi = recipe.psi
-        mixing = (
-            np.eye(right.shape[1], k) if psi is None else _mixing(psi, classes, moment.cross, k)
-        )
-        solution = solver.solve(moment.cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
+        solution = solver.solve(cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)
     coefficients = moment.lift @ _array.like(solution.components.T, moment.lift)

@@ -3,6 +3,8 @@
     A(t) = t C_xy C_xy^T / |C_xy|_F^2 + (1 - t) C_xx / tr C_xx        t = target_weight
     B(s) = (1 - s) C_xx p / tr C_xx + s I                              s = shrinkage
 
+    C_xy is of labels as they are, or of whitened ones (`label_whitening`).
+
     spectral:  A u = lambda B u, u^T B u = 1
     direct:    U = B^-1 C_xy R, and a sketch of C_xx beside it where t < 1
 
@@ -182,16 +184,34 @@ SPECTRAL = Solver(spectral)
 DIRECT = Solver(direct, mixes=True)
 
 
-def through(cross: ClassSums, factor: Array) -> CrossMoment:
-    """C_xy F: the (c, q) factor's rows as label features in place of one-hot ones."""
+def through(cross: Cross, factor: Array) -> CrossMoment:
+    """C_xy F: (q, r) combinations of the label features in place of these."""
     covariance = cross.times(factor)
-    # What classes that are alike add up to may be no more than the rounding of what cancels.
-    rounding = _rounding(cross) + 16 * EPS * _norm(cross.covariance)
-    if _norm(covariance) <= rounding * float(np.linalg.norm(factor, 2)):
+    # What columns add up to may be no more than the rounding of what cancels in each.
+    size = _norm(cross.offset_left) * np.abs(cross.offset_right) + lengths(cross.covariance.T)
+    if _norm(covariance) <= 16 * EPS * _norm(size @ np.abs(factor)):
         covariance = np.zeros_like(covariance)
     origin, mean = np.zeros(factor.shape[1]), cross.offset_right @ factor
-    comoment = covariance * cross.weight
-    return CrossMoment(cross.weight, cross.origin, cross.offset_left, origin, mean, comoment)
+    return CrossMoment(cross.weight, *cross.mean, origin, mean, covariance * cross.weight)
+
+
+def label_whitening(covariance: Array, s: float, one_hot: bool) -> tuple[Array, Array]:
+    """G, (q, q), with G G^T = S^-1 for S = (1 - s) C_yy q / tr C_yy + s I; and sqrt(diag S).
+
+    Directions without variance are left out. Of one-hot labels G is S^(-1/2): the vector of ones,
+    along which C_xy is zero, stays where `mixing` expects it. Other labels are brought to
+    comparable units first: a column of small numbers is not a null column.
+    """
+    q = len(covariance)
+    matrix = (1 - s) * q / _or_one(np.trace(covariance)) * covariance
+    matrix[np.diag_indices(q)] += s
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 0))
+    size[size == 0] = 1.0
+    unit = np.ones(q) if one_hot else size
+    values, vectors = linalg.eigh(matrix / np.outer(unit, unit))
+    keep = values > values[-1] * q * EPS
+    root = vectors[:, keep] / np.sqrt(values[keep]) @ vectors[:, keep].T
+    return root / unit[:, None], size
 
 
 def ledoit_wolf(scatter: Scatter) -> float:
@@ -307,6 +327,12 @@ def _norm(matrix: Array) -> float:
     if not 1e-100 < size < 1e100 and (unit := np.abs(matrix).max(initial=0)) > 0:
         size = unit * np.linalg.norm(matrix / unit)
     return float(size)
+
+
+def lengths(rows: Array) -> Array:
+    """(n, p) -> (n,), also where squares overflow."""
+    largest = np.abs(rows).max(axis=1, initial=0)
+    return largest * np.linalg.norm(rows / np.where(largest > 0, largest, 1)[:, None], axis=1)
 
 
 def _left_singular(matrix: Array) -> tuple[Array, Array]:

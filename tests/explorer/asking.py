@@ -33,7 +33,7 @@ def ask(explorer, path="", method="GET", body=None, host=None, **headers):
 def wish(turn=1, **changes):
     view = dict(
         label=0, method="spca", kernel="rbf", gamma=1.0, components=2, target_weight=1.0,
-        shrinkage=1.0, scale="standard", features=64, seed=0, wheel=False,
+        shrinkage=1.0, label_shrinkage=1.0, scale="standard", features=64, seed=0, wheel=False,
     )  # fmt: skip
     asked = {"client": "c", "pane": "0", "turn": turn, "data": 0, "axes": [0, 1], "shuffled": False}
     return asked | {"view": view | changes}

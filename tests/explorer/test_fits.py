@@ -30,6 +30,7 @@ VIEWS = [
     {"method": "pca", "components": 3},
     {"method": "spca", "shrinkage": 0.01, "scale": "minmax", "components": 9},
     {"method": "spca", "target_weight": 0.4, "shrinkage": 0.2, "components": 4},
+    {"method": "spca", "label_shrinkage": 0.2, "shrinkage": 0.2, "components": 4},
     {"method": "srp", "seed": 3},
     {"method": "srp", "target_weight": 0.5, "seed": 7, "scale": "none", "components": 5},
     {"method": "srp", "target_weight": 0.5, "shrinkage": 0.5, "components": 3},

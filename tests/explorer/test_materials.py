@@ -159,6 +159,7 @@ def test_views_are_read_strictly(digits):
         ("gamma", float("inf")), ("gamma", "scale"), ("gamma", True), ("gamma", 10**400),
         ("components", 0), ("components", 1000), ("components", 2.0),
         ("target_weight", 1.1), ("target_weight", None), ("shrinkage", -0.1),
+        ("label_shrinkage", 1.1),
         ("shrinkage", "auto"), ("scale", ""), ("features", 1), ("features", 10**9),
         ("seed", -1), ("seed", 2**32), ("wheel", 1), ("wheel", "yes"),
     ]  # fmt: skip

@@ -135,6 +135,11 @@ GRID = [
     case(SupervisedPCA, scale="standard", shrinkage="auto"),
     case(SupervisedPCA, scale="minmax", target_weight=0.5, shrinkage=0.5),
     case(SupervisedRandomProjection, scale="minmax", target_weight=0.5, shrinkage=0.5),
+    *(
+        case(m, labels=y, label_shrinkage=0.5, n_components=1)
+        for m in (SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA)
+        for y in ("int", "columns", "continuous", "sparse multilabel")
+    ),
     case(SupervisedPCA, batch_size=16, rows="float32"),
     case(SupervisedPCA, batch_size=16, labels="continuous"),
     *(
@@ -250,6 +255,7 @@ KINDS = [
     (SupervisedPCA, "frame", "str", dict(shrinkage="auto", scale="standard")),
     (SupervisedRandomProjection, "sparse", "continuous", dict(target_weight=0.5)),
     (SupervisedRandomProjection, "dense", None, {}),
+    (SupervisedPCA, "dense", "columns", dict(label_shrinkage=0.5)),
     (KernelSupervisedPCA, "dense", "columns", dict(approximation="fastfood")),
     (KernelSupervisedPCA, "sparse", "int", dict(approximation="nystroem")),
     (KernelSupervisedPCA, "dense", "multilabel", dict(kernel="polynomial")),

@@ -102,7 +102,11 @@ class Wanted:
         float | None, typer.Option(min=0, max=1, help="1: labels alone; 0: variance alone.")
     ] = None
     shrinkage: Annotated[
-        str | None, typer.Option(help="1: the paper; towards 0: discriminant analysis; or auto.")
+        str | None, typer.Option(help="1: the paper; 0: features are whitened; or auto.")
+    ] = None
+    label_shrinkage: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="1: the paper; 0: labels are whitened (LDA and CCA)."),
     ] = None
     label_kernel: Annotated[
         LabelKernel | None, typer.Option(help="Which labels are alike: equal ones, close ones, ...")
@@ -128,6 +132,7 @@ class Wanted:
             gamma=_number("gamma", self.gamma, "scale", "median", "auto"),
             target_weight=0.0 if blind else self.target_weight,
             shrinkage=_number("shrinkage", self.shrinkage, "auto"),
+            label_shrinkage=self.label_shrinkage,
             label_kernel=self.label_kernel and self.label_kernel.value,
             class_weight=self.class_weight and self.class_weight.value,
             random_state=self.seed,

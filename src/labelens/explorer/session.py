@@ -135,8 +135,8 @@ class Session:
         few = label.classes is not None and len(label.classes.names) <= k
         return View(
             label=0, method="spca", kernel="rbf", gamma=1.0, components=k,
-            target_weight=0.9 if few else 1.0, shrinkage=1.0, scale="standard", features=1024,
-            seed=0, wheel=False,
+            target_weight=0.9 if few else 1.0, shrinkage=1.0, label_shrinkage=1.0,
+            scale="standard", features=1024, seed=0, wheel=False,
         )  # fmt: skip
 
     # Fitting -------------------------------------------------------------------------------------

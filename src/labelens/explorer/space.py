@@ -106,7 +106,7 @@ class Space:
 
         # Numbers are seen through waves, which may be drawn; classes are what they are.
         waves = getattr(recipe.psi, "frequencies", np.zeros(0)).tobytes()
-        whole = part(("cross", labels, waves), bare)
+        whole = part(("cross", labels, waves, recipe.label_scatter), bare)
         assert whole.cross is not None
         alone, mean = replace(bare, psi=None), sum(whole.cross.mean)
         if recipe.scatter:

@@ -29,6 +29,7 @@ class View:
     components: int
     target_weight: float
     shrinkage: float
+    label_shrinkage: float
     scale: str
     features: int  # random ones
     seed: int
@@ -48,6 +49,7 @@ class View:
             components=whole(message["components"], "components", 1, MOST_COMPONENTS),
             target_weight=number(message["target_weight"], "target_weight", 0, 1),
             shrinkage=number(message["shrinkage"], "shrinkage", 0, 1),
+            label_shrinkage=number(message["label_shrinkage"], "label_shrinkage", 0, 1),
             scale=word(message["scale"], "scale", SCALES),
             features=whole(message["features"], "features", 2, MOST_FEATURES),
             seed=whole(message["seed"], "seed", 0, LARGEST_SEED),
@@ -62,7 +64,7 @@ class View:
         """With all that the method does not look at at its first value, so that equals meet."""
         same: dict[str, Any] = {}
         if self.method == "pca":
-            same["target_weight"] = 0.0
+            same |= {"target_weight": 0.0, "label_shrinkage": 1.0}
         if not self.kernelised:
             same |= {"kernel": "rbf", "gamma": 1.0, "features": 1024}
         elif self.kernel == "linear":
@@ -76,6 +78,7 @@ class View:
             "n_components": self.components,
             "target_weight": view.target_weight,
             "shrinkage": self.shrinkage,
+            "label_shrinkage": view.label_shrinkage,
             "scale": None if self.scale == "none" else self.scale,
             "random_state": self.seed,
         }

@@ -108,6 +108,22 @@ class Scatter:
         quartic = self.quartic + 4 * (self.cubic + pull) @ shift
         return cubic, float(quartic + 2 * length * trace + self.weight * length**2)
 
+    def numbered(self, position: NDArray[np.intp], n_columns: int) -> Scatter:
+        """Where column i has become column position[i] of n_columns; new ones have been zero."""
+
+        def placed(values: Array) -> Array:
+            larger = np.zeros((n_columns,) * values.ndim)
+            larger[np.ix_(*[position] * values.ndim)] = values
+            return larger
+
+        return replace(
+            self,
+            origin=placed(self.origin),
+            offset=placed(self.offset),
+            comoment=placed(self.comoment),
+            cubic=placed(self.cubic),
+        )
+
     def rescaled(self, factor: Array) -> Scatter:
         """The covariance of rows * factor; its Ledoit-Wolf moments cannot be had from ours."""
         return replace(

@@ -31,6 +31,7 @@ class Moments:
     scatter: Scatter | None = None  # rows and rows
     sketch: CrossMoment | None = None  # rows and one random vector a row
     spread: Spread | None = None  # columns
+    labels: Scatter | None = None  # labels and labels, unless the weights of classes give it
 
     def finite(self) -> bool:
         """Whether no sum has overflowed; the diagonal of C_xx bounds the rest of it."""
@@ -44,6 +45,8 @@ class Moments:
             parts.append(self.sketch.comoment)
         if self.spread is not None:
             parts.append(self.spread.squares)
+        if self.labels is not None:
+            parts.append(np.diagonal(self.labels.comoment))
         return all(part is None or np.isfinite(part).all() for part in parts)
 
     def to(self, place: Any) -> Moments:
@@ -59,27 +62,28 @@ class Moments:
         return replace(self, sketch=self.sketch.rotated(rotation))
 
     def merge(self, other: Moments, reuse: bool = False) -> Moments:
-        mine, theirs = self.cross, other.cross
+        mine, theirs = self, other
         classes = other.classes if self.classes is None else self.classes
         if self.classes is not None and other.classes is not None:
             classes, position = union_of_classes(self.classes, other.classes)
-            if isinstance(mine, ClassSums):
-                mine = mine.numbered(np.arange(len(self.classes)), len(classes))
-            if isinstance(theirs, ClassSums):
-                theirs = theirs.numbered(position, len(classes))
+            mine = self.numbered(np.arange(len(self.classes)), classes)
+            theirs = other.numbered(position, classes)
         return Moments(
             self.n_samples + other.n_samples,
             classes,
             *(
-                _merged(a, b, reuse)
-                for a, b in (
-                    (mine, theirs),
-                    (self.scatter, other.scatter),
-                    (self.sketch, other.sketch),
-                    (self.spread, other.spread),
-                )
+                _merged(getattr(mine, part), getattr(theirs, part), reuse)
+                for part in ("cross", "scatter", "sketch", "spread", "labels")
             ),
         )
+
+    def numbered(self, position: NDArray[np.intp], classes: tuple[Any, ...]) -> Moments:
+        """Where class i has become class position[i] of these."""
+        if not isinstance(self.cross, ClassSums):
+            return self
+        n = len(classes)
+        labels = None if self.labels is None else self.labels.numbered(position, n)
+        return replace(self, classes=classes, cross=self.cross.numbered(position, n), labels=labels)
 
 
 def _merged(mine: Any, other: Any, reuse: bool) -> Any:

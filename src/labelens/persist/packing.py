@@ -184,7 +184,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     if psi is not None and not agree(estimator.label_kernel, psi.kernel):
         raise ValueError(f"its labels are {psi.kernel!r}, not {estimator.label_kernel!r}")
     classes = classes_of(facts, psi, arrays)
-    scatter, sketch, spread = statistics(estimator, labelled)
+    scatter, sketch, spread, label_scatter = statistics(estimator, labelled)
     noise = None
     if (facts["label_map"] is None) != (not moments or psi is None):
         raise ValueError("its label_map is there without its moments, or they without it")
@@ -213,6 +213,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
         noise=noise,
         scatter=scatter,
         spread=spread,
+        label_scatter=label_scatter,
         block=facts["block"],
     )
     take = take_moments if moments else take_kept

@@ -21,7 +21,7 @@ from .strict import FLAG, LIST, NOTHING, NUMBER, OBJECT, TEXT, Arrays, fields, t
 
 ANYTHING = NUMBER + TEXT + FLAG + OBJECT + LIST + NOTHING
 # Parameters that files did not have at first, and what those files mean by that.
-ADDED: dict[str, Any] = {"class_weight": None, "precision": None}
+ADDED: dict[str, Any] = {"class_weight": None, "precision": None, "label_shrinkage": 1.0}
 # What to do about a parameter that a file cannot hold.
 INSTEAD = {
     "kernel": "use a kernel that labelens knows by name",

@@ -61,6 +61,7 @@ def put_moments(moments: Any, arrays: Puts) -> None:
     _put("scatter", moments.scatter, SCATTER, arrays)
     _put("sketch", moments.sketch, SKETCH, arrays)
     _put("spread", moments.spread, SPREAD, arrays)
+    _put("labels", moments.labels, SCATTER, arrays)
 
 
 def take_moments(
@@ -70,8 +71,14 @@ def take_moments(
     if recipe.phi is None:
         return _take_rows_kept(recipe, n_samples, classes, arrays)
     cross: Any = None
+    labels = None
     if recipe.psi is not None:
-        if "q" in arrays.sizes:
+        of_features = "q" in arrays.sizes
+        if recipe.label_scatter and (of_features or recipe.label_columns > 1):
+            size = "q" if of_features else "c"
+            table = {name: (size,) * len(shape) for name, shape in SCATTER.items()}
+            labels = Scatter(**_take("labels", table, arrays))
+        if of_features:
             cross = CrossMoment(**_take("cross", CROSS, arrays))
         else:
             cross = ClassSums(recipe.label_columns, **_take("cross", CLASS_SUMS, arrays))
@@ -84,6 +91,7 @@ def take_moments(
         Scatter(**_take("scatter", SCATTER, arrays)) if recipe.scatter else None,
         CrossMoment(**_take("sketch", SKETCH, arrays)) if recipe.noise is not None else None,
         Spread(**_take("spread", SPREAD, arrays)) if recipe.spread else None,
+        labels,
     )
 
 

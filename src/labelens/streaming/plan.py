@@ -70,10 +70,10 @@ def _fixed(estimator: Any, source: Source) -> int:
             return source.n_rows * (16 * d + 8 * LABEL_FEATURES)
     with one_blas_thread() as threads:
         pass
-    scatter, sketch, _ = statistics(estimator, source.labelled)
+    scatter, sketch, _, labels = statistics(estimator, source.labelled)
     k = estimator.n_components if isinstance(estimator.n_components, int) else 32
     cross = 8 * p * (LABEL_FEATURES + (k if sketch else 0))
-    moments = cross + (8 * p * p if scatter else 0)
+    moments = cross + 8 * (p * p * scatter + LABEL_FEATURES**2 * labels)
     # One before, one so far, one for every thread and one that waits; the solver needs as many.
     total = moments * (threads + 3)
     if estimator._kernelised:

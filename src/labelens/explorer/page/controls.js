@@ -36,6 +36,7 @@ export class Controls {
     pair("components", "components", (p) => p, Math.round);
     pair("target", "target_weight", (p) => p);
     pair("shrinkage", "shrinkage", fromShrinkage);
+    pair("label-shrinkage", "label_shrinkage", (p) => p);
     for (const id of ["method", "kernel", "scale"]) {
       on(id, "change", () => { send({ [id]: find(id).value }); this.show(); });
     }
@@ -83,6 +84,8 @@ export class Controls {
     put("target-slide", view.target_weight);
     put("shrinkage", view.shrinkage);
     put("shrinkage-slide", toShrinkage(view.shrinkage));
+    put("label-shrinkage", view.label_shrinkage);
+    put("label-shrinkage-slide", view.label_shrinkage);
     put("components-slide", view.components);
     put("features-slide", Math.log2(view.features));
     put("gamma-slide", Math.log10(view.gamma));
@@ -94,7 +97,9 @@ export class Controls {
     for (const id of ["gamma", "gamma-slide", "features", "features-slide"]) {
       find(id).disabled = narrow;
     }
-    for (const id of ["target", "target-slide"]) find(id).disabled = view.method === "pca";
+    for (const id of ["target", "target-slide", "label-shrinkage", "label-shrinkage-slide"]) {
+      find(id).disabled = view.method === "pca";
+    }
     for (const id of ["components", "components-slide"]) find(id).disabled = view.wheel;
     for (const [id, text] of [["gamma-slide", `${short(view.gamma * this.scaleGamma())}`],
       ["shrinkage-slide", short(view.shrinkage)], ["features-slide", `${view.features}`]]) {
