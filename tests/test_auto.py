@@ -17,6 +17,7 @@ from labelens import (
     knn_score,
 )
 from labelens.datasets import make_spirals, make_xor
+from labelens.folds import cross_validate
 
 ALL = (
     SupervisedPCA,
@@ -173,6 +174,56 @@ def test_width_of_numbers_and_of_several_columns():
     X, y = make_xor(random_state=0)
     both = np.column_stack([y, y[::-1]])
     assert KernelSupervisedPCA(gamma="auto", random_state=0).fit(X, both).gamma_ > 0
+
+
+@pytest.mark.parametrize("k", [8, 12, 30])
+def test_many_components_of_few_held_out_rows_say_something(monkeypatch, k):
+    """As many components as held-out rows have any labels for a linear function of them."""
+    seen = []
+
+    def watched(*arguments):
+        seen.append(cross_validate(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr("labelens.auto.cross_validate", watched)
+    found = []
+    for seed in range(8):
+        X, y = make_spirals(n_samples=36, noise=0.02, random_state=seed)
+        model = KernelSupervisedPCA(k, gamma="auto", target_weight=0.9, random_state=seed)
+        scale = clone(model).set_params(gamma="scale").fit(X, y).gamma_
+        found.append(model.fit(X, y).gamma_ / scale)
+    means = np.array(seen).mean(axis=2)
+    assert means.max() < 0.999
+    assert np.ptp(means, axis=1).min() > 0.05  # widths differ
+    assert np.median(found) > 1  # spirals are narrow
+
+
+@pytest.mark.parametrize("n", [6, 7])
+def test_widths_that_are_equal_come_to_scale(n):
+    """Folds of two rows have one direction, which labels depend on in any case."""
+    for seed in range(6):
+        X, y = np.random.default_rng(seed).normal(size=(n, 3)), np.arange(n) % 2
+        model = KernelSupervisedPCA(1, gamma="auto", random_state=seed)
+        scale = clone(model).set_params(gamma="scale").fit(X, y).gamma_
+        assert model.fit(X, y).gamma_ == scale
+
+
+@pytest.mark.parametrize("scale", [None, "standard"])
+@pytest.mark.parametrize("n_components", [1, "auto"])
+def test_unlabelled_rows_count_for_the_width_by_any_route(n_components, scale):
+    """They are part of the spread of the columns, in a fit and in a stream."""
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(90, 3)), np.arange(90) % 2
+    X[:, 0] += y
+    X[45:] *= 20
+    y[45:] = -1
+    for gamma in ("scale", "auto"):
+        model = KernelSupervisedPCA(
+            n_components, gamma=gamma, scale=scale, missing_label=-1, random_state=0
+        )
+        streamed = labelens.fit(clone(model), X, label=y)
+        assert model.fit(X, y).gamma_ == streamed.gamma_
+        assert model.n_components_ == streamed.n_components_
 
 
 def test_a_seed_settles_everything():

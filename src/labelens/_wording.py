@@ -133,7 +133,8 @@ gamma : float or {"scale", "median", "auto"}, default="scale"
     Kernel width, 1 / (2 sigma^2). "scale" is 1 / (n_features * X.var()), "median" takes the
     median distance between rows for sigma, and "auto" what makes held-out rows depend most on
     their labels: of nine widths from 1/100 to 100 times "scale", in three folds of at most
-    2000 rows. The number used is `gamma_`.
+    2000 rows; of equal ones the nearest to "scale". Rows without a label count for "scale".
+    The number used is `gamma_`.
 kernel_params : dict, default=None
     `nu` (0.5, 1.5 or 2.5; default 1.5) of the Matern kernel, `degree` (3) and `coef0` (1) of
     the polynomial one, keyword arguments of a callable.

@@ -1,8 +1,10 @@
 """What "auto" comes to for `gamma` and `n_components`: rules that look at the first batch.
 
 gamma="auto"         of WIDTHS times gamma="scale", the one whose embedding of rows that were not
-                     fitted depends most on their labels: tr(P H L H) / tr(H L H), the mean of three
-                     folds of at most 2000 rows, with at most 512 features.
+                     fitted depends most on their labels: tr(P H L H) / tr(H L H) beyond chance, the
+                     mean of three folds of at most 2000 rows, with at most 512 features, and no
+                     more components than half of the held-out rows. Of equal ones the nearest to
+                     "scale". That rule looks at all rows, the others at those with a label.
 n_components="auto"  as many as carry dependence beyond chance: component j counts if its singular
                      value is larger than the j-th of each of 19 shuffles of the labels (5 %), and
                      all before it count. At most 5000 rows are looked at, and 32 components.
@@ -28,12 +30,13 @@ from .folds import blockwise, cross_validate
 from .kernels import SHIFT_INVARIANT
 from .maps import Identity
 from .moments import Array
-from .recipe import draw_label_map, draw_recipe, settle_kernel, summarize
+from .recipe import draw_label_map, draw_recipe, needs_spread, settle_kernel, spread_of, summarize
 from .solution import solve
 from .solvers import SPECTRAL
 from .task import Task
 
 WIDTHS = 10.0 ** np.arange(-2, 2.1, 0.5)
+ROUNDING = 1e-9  # scores that differ by less are equal
 FOLDS, WIDTH_ROWS, WIDTH_FEATURES = 3, 2000, 512
 SHUFFLES, COUNTED_ROWS, MOST_COMPONENTS = 19, 5000, 32
 
@@ -52,6 +55,9 @@ def settle(estimator: Any, batch: Batch) -> Any:
     refuse_non_finite(batch.rows, getattr(estimator, "feature_names_in_", None))
     seed = check_seed(estimator.random_state)
     work = _parameters.altered(estimator, random_state=seed)
+    if batch.spread is None and needs_spread(work):  # of all rows, as in a stream
+        names = getattr(estimator, "feature_names_in_", None)
+        batch = replace(batch, spread=spread_of(batch, names=names))
     labelled = batch.take(np.flatnonzero(batch.labelled))
     with one_blas_thread():
         if "n_components" in auto:
@@ -88,16 +94,23 @@ def _best_width(estimator: Any, batch: Batch) -> float:
     task, batch = task.only(some), batch.take(some)
     fold = task.fold_numbers(min(FOLDS, task.n), seed)
     held_out = [np.flatnonzero(fold == f) for f in range(fold.max() + 1)]
-    shares = [task.only(rows).dependence(seed) for rows in held_out]
+    beyond_chance = [task.only(rows).beyond_chance(seed) for rows in held_out]
+
+    def judge(Z: Array, f: int) -> float:
+        # As many components as rows have any labels for a linear function of them.
+        few = max(1, (len(held_out[f]) - 1) // 2)
+        return beyond_chance[f](Z[held_out[f], :few])
+
     gammas = kernel.gamma * WIDTHS
     scores = cross_validate(
         [_lean(estimator, gamma=float(gamma)) for gamma in gammas],
         batch,
         fold,
         np.arange(task.n),
-        lambda Z, f: shares[f](Z[held_out[f]]),
-    )
-    return float(gammas[scores.mean(axis=1).argmax()])
+        judge,
+    ).mean(axis=1)
+    tied = np.flatnonzero(scores >= scores.max() - ROUNDING)
+    return float(gammas[tied[np.abs(np.log(WIDTHS[tied])).argmin()]])
 
 
 def _beyond_chance(estimator: Any, batch: Batch) -> int:

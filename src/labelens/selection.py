@@ -19,7 +19,7 @@ from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_v
 from .folds import Judge, cross_validate, passes_of
 from .methods import SupervisedPCA
 from .moments import Array
-from .task import Task, basis
+from .task import Task
 
 __all__ = ["Selection", "select"]
 
@@ -331,15 +331,8 @@ class _Judging:
         labels = task.dense_labels()
         if self.scoring == "hsic":
             held = [task.only(np.flatnonzero(fold == f)) for f in range(fold.max() + 1)]
-            shares = [one.dependence(self.seed) for one in held]
-
-            def beyond_chance(Z: Array, f: int) -> float:
-                Z = Z[fold == f]
-                # The mean share over all orders of the labels: P has r of n - 1 directions.
-                chance = basis(Z).shape[1] / (len(Z) - 1)
-                return (shares[f](Z) - chance) / (1 - chance) if chance < 1 else 0.0
-
-            return beyond_chance
+            beyond_chance = [one.beyond_chance(self.seed) for one in held]
+            return lambda Z, f: beyond_chance[f](Z[fold == f])
 
         def score(Z: Array, f: int) -> float:
             known, asked = fold != f, fold == f

@@ -168,6 +168,20 @@ class Task:
 
         return share
 
+    def beyond_chance(self, seed: int) -> Callable[[Array], float]:
+        """`dependence`, set off against chance as an adjusted R^2 is: 1 at best, 0 for noise.
+
+        Chance is the mean over all orders of the labels: P has r of n - 1 directions. Where it has
+        all of them nothing can be said, and the value is 0.
+        """
+        share = self.dependence(seed)
+
+        def adjusted(Z: Array) -> float:
+            chance = basis(Z).shape[1] / max(len(Z) - 1, 1)
+            return (share(Z) - chance) / (1 - chance) if chance < 1 else 0.0
+
+        return adjusted
+
 
 def is_continuous(labels: NDArray[Any]) -> bool:
     """Numbers rather than classes: not all whole, or whole with nearly as many values as rows.
