@@ -14,6 +14,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+import labelens
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -270,3 +271,57 @@ def test_solvers_are_the_same_bits_for_any_number_of_threads(rng, parameters):
         with threadpool_limits(threads, user_api="blas"):
             found.append(SupervisedPCA(20, **parameters).fit(X, y).components_)
     np.testing.assert_array_equal(*found)
+
+
+# Nothing of a fit before -------------------------------------------------------------------------
+
+
+def _on_torch(model, X, y):
+    model.fit(pytest.importorskip("torch").asarray(X), y)
+
+
+def _on_dask(model, X, y):
+    dask_array = pytest.importorskip("dask.array")
+    model.fit(dask_array.from_array(X, (30, X.shape[1])), dask_array.from_array(y, 30))
+
+
+def _as_a_frame(model, X, y):
+    model.fit(pd.DataFrame(X, columns=list("abcd")[: X.shape[1]]), y)
+
+
+FITS = {
+    "rows": lambda model, X, y: model.fit(X, y),
+    "frame": _as_a_frame,
+    "torch": _on_torch,
+    "stream": lambda model, X, y: labelens.fit(model, X, label=y),
+    "batches": lambda model, X, y: labelens.fit(model, [(X, y)]),
+    "dask": _on_dask,
+}
+
+
+@pytest.mark.parametrize("first", FITS)
+@pytest.mark.parametrize("then", FITS)
+def test_a_fit_starts_from_a_clean_slate(data, first, then):
+    X, y = data
+    model = SupervisedPCA(2).set_output(transform="pandas")
+    FITS[first](model, X, y)
+    assert model.components_.shape == (2, 4)
+    FITS[then](model, X[:, :3], y)
+    fresh = SupervisedPCA(2).set_output(transform="pandas")
+    FITS[then](fresh, X[:, :3], y)
+    assert vars(model).keys() == vars(fresh).keys()
+    assert type(model.components_) is type(fresh.components_)
+    np.testing.assert_array_equal(model.components_, fresh.components_)
+    assert model.n_features_in_ == 3
+    names = [getattr(m, "feature_names_in_", np.zeros(0)).tolist() for m in (model, fresh)]
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("then", FITS)
+def test_a_fit_that_fails_leaves_the_one_before(data, then):
+    X, y = data
+    model = SupervisedPCA(2).fit(X, y)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="class"):
+        FITS[then](model, X[:, :3], np.zeros(90, dtype=int))
+    assert vars(model) == before

@@ -14,6 +14,9 @@ from .moments import Array
 from .recipe import Recipe
 from .solution import Solved, SolvedDual, solve, too_many_components
 
+# All that a fit leaves on an estimator. A new one starts without any of it, whatever its route.
+STATE = ("n_features_in_", "feature_names_in_", "_recipe", "moments_", "_solved", "_place")
+
 
 class Fitted:
     """The state of an estimator and its fitted attributes."""
@@ -22,6 +25,16 @@ class Fitted:
     _recipe: Recipe
     _solved: Solved | SolvedDual | None  # None until the components are needed
     _place: _array.Place | None = None  # where the rows were; None: on the host, in NumPy's arrays
+
+    def _forget(self) -> None:
+        """As if it had never been fitted."""
+        for name in STATE:
+            self.__dict__.pop(name, None)
+
+    def _become(self, other: Fitted) -> None:
+        """Take the state of another estimator in place of what a fit before has left."""
+        self._forget()
+        self.__dict__.update({name: vars(other)[name] for name in STATE if name in vars(other)})
 
     def _solve(self) -> Any:
         """The solution for the moments as they are, computed once."""

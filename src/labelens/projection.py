@@ -136,6 +136,8 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         _parameters.check(self)
         first = before is None
+        if first:
+            self._forget()
         batch = read_batch(self, X, y, sample_weight, first, last)
         self._live(_array.place_of(X))
         if not _array.on_device(batch.rows):

@@ -23,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 
 from .. import _parameters
 from .._jit import get_ready
-from .._validation import OUTPUT, check_rows, unchanged_on_error
+from .._validation import check_rows, unchanged_on_error
 from ..batch import read_batch
 from ..labels import class_weights, read_labels
 from ..moments import BLOCK_ROWS, Moments
@@ -85,13 +85,10 @@ def finish(estimator: Any, work: Any, names: list[str] | None) -> None:
     """Give the estimator what was fitted, and solve."""
     parameters = estimator.get_params(deep=False)
     work._recipe = replace(work._recipe, parameters=parameters)
-    kept = {*parameters, OUTPUT}  # what the caller has set
-    fitted = {name: value for name, value in vars(work).items() if name not in kept}
     if names is not None:
-        fitted["feature_names_in_"] = np.array(names, dtype=object)
+        work.feature_names_in_ = np.array(names, dtype=object)
     with unchanged_on_error(estimator):
-        vars(estimator).pop("feature_names_in_", None)
-        vars(estimator).update(fitted)
+        estimator._become(work)
         try:
             estimator._solve()
         except NotFittedError as error:
