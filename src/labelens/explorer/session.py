@@ -305,7 +305,7 @@ class Session:
             kernels = [other for other in self._spaces if other != "linear"]
             old = self._spaces.pop(kernels[0]) if len(kernels) >= KEPT_SPACES else None
             buffer = old.rows if old is not None and old.written else None
-            self._spaces[key] = Space(recipe, self.X, buffer)
+            self._spaces[key] = Space(recipe, self.X, self.n_train, buffer)
         self._spaces.move_to_end(key)
         return self._spaces[key]
 

@@ -50,7 +50,9 @@ class Fitted:
 class Space:
     """The rows of a session through one feature map."""
 
-    def __init__(self, drawn: Recipe, X: NDArray[Any], buffer: NDArray[Any] | None = None) -> None:
+    def __init__(
+        self, drawn: Recipe, X: NDArray[Any], n_train: int, buffer: NDArray[Any] | None = None
+    ) -> None:
         assert drawn.phi is not None
         self._phi, self._scaling = drawn.phi, drawn.scaling
         self.rows: Any = X
@@ -61,7 +63,11 @@ class Space:
         if self.written:
             fits = buffer is not None and buffer.shape == shape and buffer.dtype == dtype
             self.rows = buffer if fits else np.empty(shape, dtype)
-            for _ in in_order(lambda a: self._write(drawn, X, a), range(0, len(X), BLOCK_ROWS)):
+            # BLAS may round a row otherwise in a block of another size: training rows are in the
+            # blocks of `fit`.
+            starts = [*range(0, n_train, BLOCK_ROWS), *range(n_train, len(X), BLOCK_ROWS)]
+            blocks = map(slice, starts, [*starts[1:], len(X)])
+            for _ in in_order(lambda here: self._write(drawn, X, here), blocks):
                 pass
         self._parts: dict[Hashable, Moments] = {}
         self._locks: defaultdict[Hashable, Lock] = defaultdict(Lock)
@@ -69,8 +75,7 @@ class Space:
         self._spectra: dict[str | None, Spectrum] = {}  # by the scaling
         self._whitened: tuple[Any, dict[float, Any]] = (None, {})
 
-    def _write(self, drawn: Recipe, X: NDArray[Any], start: int) -> None:
-        here = slice(start, start + BLOCK_ROWS)
+    def _write(self, drawn: Recipe, X: NDArray[Any], here: slice) -> None:
         with np.errstate(over="ignore", invalid="ignore"):  # shows in the sums
             self.rows[here] = drawn.features(X[here])
 
