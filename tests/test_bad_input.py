@@ -284,7 +284,7 @@ def test_label_kernels_that_need_numbers():
             SupervisedPCA(1, label_kernel=kernel).fit(X, y.astype(str))
     with pytest.raises(ValueError, match="y=None is kernel PCA"):
         KernelSupervisedPCA(1, approximation="exact").fit(X)
-    with pytest.raises(ValueError, match="Every label of the first batch is missing_label=-1"):
+    with pytest.raises(ValueError, match="y has no labels: every value is missing_label=-1"):
         SupervisedPCA(1, missing_label=-1).partial_fit(X, np.full(12, -1))
 
 

@@ -261,7 +261,7 @@ def test_what_can_be_read_once(rows):
     pairs = [(X[:3000], y[:3000]), (X[3000:], y[3000:])]
     once = labelens.fit(SupervisedPCA(2), iter(pairs))
     same_model(once, SupervisedPCA(2).fit(X, y))
-    with pytest.raises(ValueError, match="gamma='scale' needs to look at the rows before the fit"):
+    with pytest.raises(ValueError, match="gamma='scale' requires a first pass over the data"):
         labelens.fit(KernelSupervisedPCA(2), iter(pairs))
 
 

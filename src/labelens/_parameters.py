@@ -156,8 +156,8 @@ def _check_exact(estimator: Any) -> None:
 def check_some_labels(estimator: Any, labels: Any) -> None:
     if labels is not None and labels.shape[0] == 0:
         raise ValueError(
-            f"Every label of the first batch is missing_label={estimator.missing_label!r}; start "
-            "with a batch that has some labels, or pass y=None."
+            f"y has no labels: every value is missing_label={estimator.missing_label!r}. Start "
+            "with rows that have labels, or pass y=None."
         )
 
 

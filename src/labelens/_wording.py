@@ -45,8 +45,9 @@ label_kernel : str, label kernel or transformer, default="auto"
     multilabel indicator); an object of `labelens.label_kernels` (orders and hierarchies of
     your own, similarities of classes, hours, several columns); or the inner products of what
     a scikit-learn transformer makes of y. "auto" takes "linear" for a multilabel indicator,
-    "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes); the
-    first batch decides. The choice made is `label_kernel_`.
+    "rbf" for continuous labels and "delta" for everything else (int, str, bool: classes), by
+    all labels; `partial_fit` decides by its first batch, and rejects a later one that
+    contradicts. The choice made is `label_kernel_`.
 label_gamma : float, default=None
     Width of the "rbf" label kernel; None is 1 / (n_outputs * y.var()).
 target_weight : float, default=1.0

@@ -15,6 +15,16 @@ from .moments import Array, Spread
 
 
 @dataclass(frozen=True)
+class KnownLabels:
+    """What is known of all labels before any row is summed up: of `l` of them, drawn at random."""
+
+    labels: Any  # (l,) or (l, m)
+    label_weight: Array | None  # (l,)
+    orders: tuple[Any, ...]
+    kernel: str  # what label_kernel="auto" means
+
+
+@dataclass(frozen=True)
 class Batch:
     rows: Any  # (n, d), those of weight zero left out
     weight: Array | None  # (n,) sample_weight, times the weights of classes
@@ -24,6 +34,7 @@ class Batch:
     numbers: NDArray[np.intp]  # (l,)  by which the user knows these rows
     orders: tuple[Any, ...]  # of the labels in every column of y; None where there is none
     spread: Spread | None = None  # of rows that these were drawn from, where they are a sample
+    known: KnownLabels | None = None  # of all rows, where others have been looked at
 
     @property
     def label_weight(self) -> Array | None:
@@ -42,6 +53,7 @@ class Batch:
             labelled=self.labelled[which],
             labels=None if self.labels is None else self.labels[here],
             numbers=numbers[here],
+            known=None,
         )
 
     def shuffled(

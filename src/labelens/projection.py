@@ -150,7 +150,8 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _draw(self, batch: Batch) -> None:
         """Settle all that is settled by looking at data, and draw the maps."""
-        _parameters.check_some_labels(self, batch.labels)
+        if batch.known is None:
+            _parameters.check_some_labels(self, batch.labels)
         settled = settle(self, batch)
         with one_blas_thread():
             self._recipe = draw_recipe(settled, batch)

@@ -199,15 +199,17 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
 def draw_label_map(estimator: Any, batch: Batch, seed: int) -> LabelMap | None:
     if batch.labels is None:
         return None
+    source = batch if batch.known is None else batch.known
     return make_label_map(
-        batch.labels,
-        batch.label_weight,
+        source.labels,
+        source.label_weight,
         estimator.label_kernel,
         estimator.label_gamma,
         estimator.n_components,
         estimator.label_map if estimator._solver.mixes else None,
         seed,
-        batch.orders,
+        source.orders,
+        None if batch.known is None else batch.known.kernel,
     )
 
 

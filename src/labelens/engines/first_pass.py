@@ -1,16 +1,22 @@
 """What has to be known of all rows before the first is added to the moments, and how it merges.
 
-    scale, gamma="scale"        ranges and variances of all columns, by one more pass over all rows:
-                                the same as `fit` takes from an array
-    gamma="median" or "auto",   a sample of all rows, drawn in that pass
-    landmarks, transformers,
-    n_components="auto",
-    the width of an RBF kernel
-    over labels, the classes of
-    sums and products of kernels
-    class_weight="balanced"     the number of rows in every class, by a pass over labels alone
+By a pass over labels alone:
 
-The sample is the SAMPLE_ROWS rows whose numbers have the smallest hashes: uniform, without
+    label_kernel="auto"         the kind of all labels, unless the first rows settle it
+    the RBF kernel over labels, a sample of all labels
+    sums and products of
+    kernels, transformers of y
+    class_weight="balanced"     the number of rows in every class
+    first rows without a label  where the first labels are
+
+By one more pass over all rows:
+
+    scale, gamma="scale"        ranges and variances of all columns: as `fit` takes from an array
+    gamma="median" or "auto",   a sample of all rows
+    landmarks, transformers,
+    n_components="auto"
+
+A sample is the SAMPLE_ROWS rows whose numbers have the smallest hashes: uniform, without
 replacement, and the same however the rows are stored. Of fewer rows it is all, and then the model
 is that of `fit`.
 """
@@ -28,9 +34,10 @@ from scipy import sparse
 from .. import _array
 from .._optional import require
 from .._validation import check_rows
-from ..batch import read_batch
+from ..batch import KnownLabels, read_batch
 from ..label_kernels.columns import Columns
-from ..labels import Labels, as_labels, read_labels
+from ..labels import Labels, Traits, as_labels, read_labels
+from ..labels.reading import may_change
 from ..labels.vocabulary import label_kind, number_labels, scrambled
 from ..labels.weighting import refuse_no_classes
 from ..moments import Spread
@@ -44,13 +51,16 @@ Counts = dict[Any, float]  # the weight of all rows of every class
 
 @dataclass(frozen=True)
 class Needs:
-    counts: str = ""  # the parameter that asks for it; empty: none does
+    """What asks for a pass, in words; empty: nothing does."""
+
+    labels: str = ""
     spread: str = ""
     sample: str = ""
+    values: bool = False  # whether labels are sampled, and not only looked at
 
     @classmethod
-    def of(cls, estimator: Any, y: Any) -> Needs:
-        """For an estimator and some labels."""
+    def of(cls, estimator: Any, first: Chunk, once: bool = False) -> Needs:
+        """For an estimator and its first rows, of a source that may be readable only once."""
         spread = sample = ""
         if needs_spread(estimator):
             spread = f"scale={estimator.scale!r}"
@@ -64,25 +74,38 @@ class Needs:
             sample = "approximation='nystroem'"
         elif estimator._kernelised and estimator.gamma in ("median", "auto"):
             sample = f"gamma={estimator.gamma!r}"
-        elif y is not None and _looks_at_labels(estimator, y):
-            sample = "the label kernel"
-        balanced = isinstance(estimator.class_weight, str)
-        return cls("class_weight='balanced'" if balanced else "", spread, sample)
+        labels, values = _of_labels(estimator, first, once)
+        return cls(labels, spread, sample, values)
 
     @property
     def first(self) -> str:
-        return self.counts or self.spread or self.sample
+        return self.labels or self.spread or self.sample
 
 
-def _looks_at_labels(estimator: Any, y: Any) -> bool:
-    """Whether the label map is drawn from the values of labels, and not from their kind alone."""
-    kernel = estimator.label_kernel
+def _of_labels(estimator: Any, first: Chunk, once: bool) -> tuple[str, bool]:
+    """What asks for a pass over labels, and whether their values matter."""
+    kernel, balanced = estimator.label_kernel, isinstance(estimator.class_weight, str)
+    if first.y is None or _array.on_device(first.y):  # none, or integers of one column
+        return "class_weight='balanced'" if balanced else "", False
+    given = as_labels(first.y)
+    labels, labelled = read_labels(given, first.n_rows, estimator.missing_label)
+    traits = Traits.of(labels)
+    automatic = isinstance(kernel, str) and kernel == "auto"
     if not isinstance(kernel, str):
-        return hasattr(kernel, "fit") or isinstance(kernel, Columns)
-    if kernel != "auto":
-        return kernel == "rbf"
-    labels = read_labels(y, y.shape[0], estimator.missing_label)[0]
-    return labels.dtype.kind == "f" and not sparse.issparse(labels)
+        values = hasattr(kernel, "fit") or isinstance(kernel, Columns)
+    else:
+        values = (traits.kernel if automatic else kernel) == "rbf"
+    undecided = automatic and may_change(given, traits)
+    if balanced:
+        return "class_weight='balanced'", values
+    if values:
+        return "the label kernel", True
+    if not labelled.any():
+        return "a first chunk without labels", automatic
+    # What can be read only once is decided by its first rows, and later ones that contradict are
+    # refused.
+    undecided = undecided and not once
+    return "label_kernel='auto'" if undecided else "", given.values.dtype.kind in "fO"
 
 
 def sample_rows(estimator: Any, row_bytes: int) -> int:
@@ -91,20 +114,67 @@ def sample_rows(estimator: Any, row_bytes: int) -> int:
     return max(rows, int(getattr(estimator, "n_random_features", 1)), 1024)
 
 
-# Classes -----------------------------------------------------------------------------------------
+# Labels ------------------------------------------------------------------------------------------
 
 
-def count_classes(estimator: Any, before: Counts | None, chunk: Chunk) -> Counts:
-    counts = dict(before or {})
-    labels, labelled = read_labels(chunk.y, chunk.n_rows, estimator.missing_label)
-    numbers = np.flatnonzero(labelled)
-    weight = None if chunk.weight is None else np.asarray(chunk.weight)[labelled]
-    refuse_no_classes("balanced", labels)
-    if len(labels):
-        classes, codes = number_labels(labels, label_kind(labels[0]), numbers)
-        for label, count in zip(classes, np.bincount(codes, weight), strict=True):
-            counts[label] = counts.get(label, 0.0) + float(count)
-    return counts
+@dataclass(frozen=True)
+class LabelView:
+    """What a pass over labels has seen: their traits, a sample of them, the weights of classes."""
+
+    n_rows: int
+    traits: Traits | None
+    sample: Sample
+    counts: Counts
+
+    @classmethod
+    def of(cls, size: int, start: int = 0) -> LabelView:
+        """Of no rows yet; the first will be row `start`, and the sample is to have `size`."""
+        return cls(start, None, Sample(size), {})
+
+    def add(self, estimator: Any, chunk: Chunk) -> LabelView:
+        labels, labelled = read_labels(chunk.y, chunk.n_rows, estimator.missing_label)
+        numbers, weight = np.flatnonzero(labelled), None
+        if chunk.weight is not None:
+            weight = np.asarray(chunk.weight)[labelled]
+            labels, numbers, weight = (a[weight > 0] for a in (labels, numbers, weight))
+        counts = self.counts
+        if isinstance(estimator.class_weight, str):
+            refuse_no_classes(estimator.class_weight, labels)
+            counts = merge_counts(counts, _count(labels, numbers, weight))
+        self.sample.take(Chunk(None, chunk.y, chunk.weight), self.n_rows, numbers)
+        traits = self.traits
+        if len(numbers):
+            traits = _merged(traits, Traits.of(labels))
+        return LabelView(self.n_rows + chunk.n_rows, traits, self.sample, counts)
+
+    def merge(self, other: LabelView) -> LabelView:
+        return LabelView(
+            other.n_rows,
+            _merged(self.traits, other.traits),
+            self.sample.merge(other.sample),
+            merge_counts(self.counts, other.counts),
+        )
+
+    def known(self, estimator: Any) -> KnownLabels | None:
+        """What label maps are drawn from; None where no row has a label."""
+        if self.traits is None:
+            return None
+        drawn = self.sample.rows()
+        labels, _ = read_labels(drawn.y, drawn.n_rows, estimator.missing_label)
+        return KnownLabels(labels, drawn.weight, drawn.y.orders, self.traits.kernel)
+
+
+def _merged(mine: Traits | None, other: Traits | None) -> Traits | None:
+    if mine is None or other is None:
+        return other if mine is None else mine
+    return mine.merge(other)
+
+
+def _count(labels: Any, numbers: NDArray[np.intp], weight: Any) -> Counts:
+    if not len(labels):
+        return {}
+    classes, codes = number_labels(labels, label_kind(labels[0]), numbers)
+    return dict(zip(classes, np.bincount(codes, weight).astype(float).tolist(), strict=True))
 
 
 def merge_counts(left: Counts, right: Counts) -> Counts:
@@ -161,9 +231,11 @@ class Sample:
         self._bound = np.uint64(2**64 - 1)
         self._held: list[tuple[Any, Any, Any, NDArray[np.uint64]]] = []
 
-    def take(self, chunk: Chunk, start: int) -> None:
+    def take(self, chunk: Chunk, start: int, rows: NDArray[np.intp] | None = None) -> None:
+        """The first row is row `start`; only `rows` of the chunk are considered, None: all."""
         hashes = scrambled(np.arange(start, start + chunk.n_rows, dtype=np.uint64))
-        which = np.flatnonzero(hashes <= self._bound)
+        near = hashes <= self._bound
+        which = np.flatnonzero(near) if rows is None else rows[near[rows]]
         if len(which):
             rows, labels = _rows_of(chunk.X, which), chunk.y
             labels = None if labels is None else as_labels(labels)[which]
@@ -179,6 +251,8 @@ class Sample:
         return both
 
     def _thin(self) -> None:
+        if not self._held:
+            return
         X, y, weight, hashes = self._joined()
         if len(hashes) > self._size:
             self._bound = np.partition(hashes, self._size - 1)[self._size - 1]

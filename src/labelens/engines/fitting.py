@@ -1,7 +1,7 @@
 """A fit of rows that are elsewhere: three questions at most, each a step and a merge.
 
-    class_weight="balanced"         how many rows has every class?
-    what first_pass.py lists        how far do columns spread, and which rows are in the sample?
+    what first_pass.py lists        of what kind are labels, and how many rows has every class?
+                                    how far do columns spread, and which rows are in the sample?
     always                          what are the moments?
 
 The maps are drawn here, from the first rows or from the sample, and go with the last question to
@@ -29,13 +29,11 @@ from ..labels import class_weights, read_labels
 from ..moments import BLOCK_ROWS, Moments
 from ..sources import Chunk, some_rows
 from .first_pass import (
-    Counts,
+    LabelView,
     Needs,
     View,
     balanced,
-    count_classes,
     join_rows,
-    merge_counts,
     sample_rows,
 )
 from .parts import Part, Parts, one_after_the_other
@@ -50,31 +48,43 @@ def fit_parts(estimator: Any, parts: Parts) -> None:
             "approximation='nystroem' or random features ('orthogonal')."
         )
     work = clone(estimator)
-    _draw(work, parts, _first_rows(work, parts))
+    first = _first_rows(work, parts)
+    draw(work, parts, first, Needs.of(work, first))
     starts = _counted_before(work, parts) if work._recipe.noise is not None else None
     work.moments_ = parts.reduce(Summarize(work, starts), Moments.merge)
     work._solved = None
     finish(estimator, work, parts.names)
 
 
-def _draw(work: Any, parts: Parts, first: Chunk) -> None:
-    check_rows(work, first.X, reset=True, finite=False)  # what the columns of all parts must be
-    needs = Needs.of(work, first.y)
-    if needs.counts:
-        _parameters.check_has_classes(work, first.y)
-        counts = parts.reduce(CountClasses(work), merge_counts, features=False)
-        work.class_weight = balanced(counts)
-    view = None
+def draw(work: Any, parts: Parts, first: Chunk, needs: Needs) -> None:
+    """Draw the maps from the first rows and from what all parts say."""
+    reader = work
+    view, known, starts = None, None, None
+    if needs.first:
+        check_rows(work, first.X, reset=True, finite=False)  # what all parts must have
+        size = sample_rows(work, max(1, first.X.shape[1] * _itemsize(first.X)))
+        if needs.sample or needs.values:
+            starts = _before(parts.lengths())  # counting may take a pass
+        labels = LabelView.of(size)
+        if needs.labels:
+            _parameters.check_has_classes(work, first.y)
+            labels = parts.reduce(LookAtLabels(work, size, starts), LabelView.merge, features=False)
+        elif first.y is not None:
+            labels = labels.add(work, first)
+        known = labels.known(work)
+        if known is not None and isinstance(work.class_weight, str):
+            work.class_weight = balanced(labels.counts)
     if needs.spread or needs.sample:
-        row_bytes = max(1, first.X.shape[1] * _itemsize(first.X))
-        starts = _before(parts.lengths()) if needs.sample else None  # counting may take a pass
-        step = Look(work, needs, sample_rows(work, row_bytes), starts)
-        view = parts.reduce(step, View.merge)
+        view = parts.reduce(Look(work, needs, size, starts), View.merge)
         if view.sample is not None:
-            first = view.sample.rows()
-    # By a copy, since a sample does not know the names of columns.
-    batch = read_batch(copy(work), first.X, first.y, first.weight, True, False)
-    work._draw(batch if view is None else replace(batch, spread=view.spread))
+            first, reader = view.sample.rows(), copy(work)  # a sample has no names of columns
+    batch = read_batch(reader, first.X, first.y, first.weight, True, False)
+    if known is not None and needs.sample.endswith("='auto'") and not len(batch.numbers):
+        raise ValueError(
+            f"{needs.sample} looks at a sample of {first.n_rows} rows, and none of them has a "
+            "label; give it a number."
+        )
+    work._draw(replace(batch, spread=None if view is None else view.spread, known=known))
 
 
 def _itemsize(X: Any) -> int:
@@ -99,11 +109,15 @@ def finish(estimator: Any, work: Any, names: list[str] | None) -> None:
 
 
 @dataclass(frozen=True)
-class CountClasses:
+class LookAtLabels:
     estimator: Any
+    sample_rows: int
+    starts: Sequence[int] | None  # as below
 
-    def __call__(self, part: Part) -> Counts | None:
-        return part.fold(lambda before, chunk: count_classes(self.estimator, before, chunk))
+    def __call__(self, part: Part) -> LabelView | None:
+        nothing = LabelView.of(self.sample_rows, _start(self.starts, part))
+        view = part.fold(lambda view, chunk: view.add(self.estimator, chunk), nothing)
+        return None if view is nothing else view
 
 
 @dataclass(frozen=True)
@@ -114,10 +128,13 @@ class Look:
     starts: Sequence[int] | None  # as below
 
     def __call__(self, part: Part) -> View | None:
-        start = 0 if self.starts is None else self.starts[part.number]
-        nothing = View.of(self.needs, self.sample_rows, start)
+        nothing = View.of(self.needs, self.sample_rows, _start(self.starts, part))
         view = part.fold(lambda view, chunk: view.add(self.estimator, self.needs, chunk), nothing)
         return None if view is nothing else view
+
+
+def _start(starts: Sequence[int] | None, part: Part) -> int:
+    return 0 if starts is None else starts[part.number]
 
 
 @dataclass(frozen=True)
@@ -146,11 +163,11 @@ class Summarize:
 
 
 def _first_rows(estimator: Any, parts: Parts) -> Chunk:
-    """The first BLOCK_ROWS rows that count, and a label among them or after."""
+    """The first BLOCK_ROWS rows that count."""
     found: list[Chunk] = []
     for some in parts.each(FirstRows(estimator)):
         found += some or []
-        if _enough(estimator, found):
+        if sum(chunk.n_rows for chunk in found) >= BLOCK_ROWS:
             break
     if not found:
         raise ValueError(f"There are no rows in {parts.called}.")
@@ -165,27 +182,13 @@ class FirstRows:
     def __call__(self, part: Part) -> list[Chunk]:
         found: list[Chunk] = []
 
-        def take(enough: bool, chunk: Chunk) -> bool:
-            counted = np.flatnonzero(_counted(self.estimator, chunk))
-            with_label = counted[_labelled(self.estimator, chunk)[counted]]
-            which = np.union1d(counted[:BLOCK_ROWS], with_label[:BLOCK_ROWS])
+        def take(count: int, chunk: Chunk) -> int:
+            which = np.flatnonzero(_counted(self.estimator, chunk))[:BLOCK_ROWS]
             found.append(Chunk(*(some_rows(a, which) for a in (chunk.X, chunk.y, chunk.weight))))
-            return _enough(self.estimator, found)
+            return count + len(which)
 
-        part.fold(take, until=bool)
+        part.fold(take, 0, until=lambda count: count >= BLOCK_ROWS)
         return found
-
-
-def _enough(estimator: Any, found: list[Chunk]) -> bool:
-    rows = sum(chunk.n_rows for chunk in found)
-    return rows >= BLOCK_ROWS and any(_labelled(estimator, chunk).any() for chunk in found)
-
-
-def _labelled(estimator: Any, chunk: Chunk) -> NDArray[np.bool_]:
-    """(n,) which rows have a label, or all where no row has one."""
-    if chunk.y is None:
-        return np.ones(chunk.n_rows, dtype=bool)
-    return read_labels(chunk.y, chunk.n_rows, estimator.missing_label)[1]
 
 
 def _counted(estimator: Any, chunk: Chunk) -> NDArray[np.bool_]:

@@ -33,7 +33,7 @@ from .hashed import HashedLabels
 from .linear import LinearLabels
 from .numbered import NumberedLabels, as_integers
 from .onehot import OneHotLabels
-from .reading import Labels, as_labels, choose_kernel, read_labels
+from .reading import Labels, Traits, as_labels, choose_kernel, read_labels
 from .right import LabelMap, Right
 from .sphere import class_code
 from .transformed import TransformedLabels
@@ -46,6 +46,7 @@ __all__ = [
     "Labels",
     "NumberedLabels",
     "Right",
+    "Traits",
     "Unlabelled",
     "as_integers",
     "as_labels",
@@ -73,14 +74,16 @@ def make_label_map(
     mixing: str | None,
     seed: int,
     orders: tuple[tuple[Any, ...] | None, ...] = (),
+    chosen: str | None = None,
 ) -> LabelMap:
     """The label map for the first batch of labels.
 
-    `mixing` is None for the spectral methods; `orders` are those of the columns of y that have one.
+    `mixing` is None for the spectral methods; `orders` are those of the columns of y that have one;
+    `chosen` is the kernel that "auto" means for all labels, where y is a sample of them.
     """
     automatic = isinstance(kernel, str) and kernel == "auto"
     if automatic:
-        kernel = choose_kernel(y)
+        kernel = choose_kernel(y) if chosen is None else chosen
     if isinstance(kernel, str):
         kernel = NAMED.get(kernel, kernel)
     if mixing == "spread" and kernel != "delta":
@@ -108,7 +111,7 @@ def make_label_map(
         case "delta":
             return OneHotLabels.for_labels(y, automatic, mixing, seed, gamma)
         case "linear":
-            return LinearLabels.for_labels(y, mixing, seed)
+            return LinearLabels.for_labels(y, automatic, mixing, seed)
         case "rbf":
             return FourierLabels.for_labels(y, weight, gamma, n_components, mixing, seed)
     raise ValueError(

@@ -19,17 +19,17 @@ from .vocabulary import hashed_normals
 @dataclass(frozen=True)
 class HashedLabels:
     kinds: tuple[str, ...]
-    whole: bool
+    automatic: bool
     k: int
     seed: int
     kernel: str = "delta"
 
     @classmethod
     def for_labels(cls, y: Any, automatic: bool, k: int, seed: int) -> HashedLabels:
-        return cls(kinds_of(y), automatic and y.dtype.kind == "f", k, seed)
+        return cls(kinds_of(y), automatic, k, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
-        classes, codes = encode_classes(y, self.kinds, self.whole, rows)
+        classes, codes = encode_classes(y, self.kinds, self.automatic, rows)
         vectors = hashed_normals(list(classes), self.k, self.seed) / np.sqrt(self.k)
         return Right(classes, features=vectors[codes].sum(axis=1))
 

@@ -8,23 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .reading import check_decision
 from .right import Right, dense_mixing
 
 
 @dataclass(frozen=True)
 class LinearLabels:
     width: int
+    automatic: bool  # "auto" took the labels for a multilabel indicator
     mix: str | None
     seed: int
     kernel: str = "linear"
 
     @classmethod
-    def for_labels(cls, y: Any, mix: str | None, seed: int) -> LinearLabels:
+    def for_labels(cls, y: Any, automatic: bool, mix: str | None, seed: int) -> LinearLabels:
         refuse_fourier(mix, "linear")
-        return cls(1 if y.ndim == 1 else y.shape[1], mix, seed)
+        return cls(1 if y.ndim == 1 else y.shape[1], automatic, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
-        return Right(features=numeric_columns(y, self.width, "linear", rows))
+        features = numeric_columns(y, self.width, "linear", rows)
+        if self.automatic:
+            check_decision("linear", y, rows)
+        return Right(features=features)
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         return dense_mixing(self.mix, self.seed, width, k)

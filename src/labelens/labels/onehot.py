@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .numbered import NumberedLabels
+from .reading import check_decision
 from .right import Right, random_generator, spread_evenly
 from .vocabulary import check_kind, hashed_normals, label_kind, number_labels
 
@@ -25,7 +26,7 @@ class OneHotLabels:
     """
 
     kinds: tuple[str, ...]  # the kind of label in each column
-    whole: bool  # "auto" took whole floats for classes
+    automatic: bool  # "auto" took the labels for classes
     mix: str | None  # "orthogonal" | "spread" | "fourier" | None (spectral methods)
     seed: int
     gamma: float | None
@@ -43,10 +44,10 @@ class OneHotLabels:
             )
         if mix == "spread":
             seed = 0  # nothing about it is random
-        return cls(kinds, automatic and y.dtype.kind == "f", mix, seed, gamma)
+        return cls(kinds, automatic, mix, seed, gamma)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
-        classes, codes = encode_classes(y, self.kinds, self.whole, rows)
+        classes, codes = encode_classes(y, self.kinds, self.automatic, rows)
         return Right(classes, codes)
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
@@ -97,7 +98,7 @@ def kinds_of(y: Any) -> tuple[str, ...]:
 
 
 def encode_classes(
-    y: Any, kinds: tuple[str, ...], whole: bool, rows: NDArray[np.intp]
+    y: Any, kinds: tuple[str, ...], automatic: bool, rows: NDArray[np.intp]
 ) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
     """(n,) or (n, m) -> the classes in order and the (n, m) numbers of the rows'."""
     if isinstance(y, NumberedLabels):
@@ -109,12 +110,8 @@ def encode_classes(
         raise ValueError(
             f"y has {columns.shape[1]} columns, and {len(kinds)} in the batches before."
         )
-    if whole and columns.dtype.kind == "f" and (part := columns != np.floor(columns)).any():
-        raise ValueError(
-            f"label_kernel='auto' took whole numbers for classes in the first batch, and row "
-            f"{int(rows[np.argmax(part.any(axis=1))])} of this one has {columns[part][0]}: pass "
-            "label_kernel='rbf' for continuous labels, 'delta' for classes."
-        )
+    if automatic:
+        check_decision("delta", columns, rows)
     classes: list[Any] = []
     codes = np.empty(columns.shape, dtype=np.intp)
     for j, kind in enumerate(kinds):

@@ -143,19 +143,80 @@ def _marked(labels: NDArray[Any], gaps: NDArray[np.bool_], marker: Any) -> NDArr
 
 
 def choose_kernel(y: Any) -> str:
-    """The rule behind `label_kernel="auto"`, first match wins.
+    """The rule behind `label_kernel="auto"`."""
+    return Traits.of(y).kernel
 
-    1. sparse, or several columns of 0 and 1 only (a multilabel indicator) -> "linear"
-    2. floats, not all of them whole numbers (continuous)                  -> "rbf"
-    3. anything else: int, str, bool, whole floats, objects (classes)      -> "delta"
+
+@dataclass(frozen=True)
+class Traits:
+    """All that `label_kernel="auto"` looks at, of some labels; those of more can be merged in."""
+
+    kinds: frozenset[str]  # of types: "sparse", "bool", "number", "other"
+    several: bool  # columns
+    binary: bool  # 0 and 1 only; asked of several columns of bools or numbers
+    whole: bool  # no number has a fraction
+
+    @classmethod
+    def of(cls, y: Any) -> Traits:
+        kind = {"b": "bool", "i": "number", "u": "number", "f": "number"}.get(y.dtype.kind, "other")
+        kinds = frozenset(["sparse" if sparse.issparse(y) else kind])
+        binary = y.ndim == 2 and bool(kinds & {"bool", "number"}) and bool(_is_binary(y).all())
+        whole = y.dtype.kind != "f" or sparse.issparse(y) or bool((y == np.floor(y)).all())
+        return cls(kinds, y.ndim == 2, binary, whole)
+
+    def merge(self, other: Traits) -> Traits:
+        return Traits(
+            self.kinds | other.kinds,
+            self.several,
+            self.binary and other.binary,
+            self.whole and other.whole,
+        )
+
+    @property
+    def kernel(self) -> str:
+        """The first that matches.
+
+        1. sparse, or several columns of 0 and 1 only (a multilabel indicator) -> "linear"
+        2. floats, not all of them whole numbers (continuous)                  -> "rbf"
+        3. anything else: int, str, bool, whole floats, objects (classes)      -> "delta"
+        """
+        if self.kinds == {"sparse"} or (len(self.kinds) == 1 and self.binary):
+            return "linear"
+        return "rbf" if self.kinds == {"number"} and not self.whole else "delta"
+
+
+def _is_binary(y: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isin(y, (0, 1))
+
+
+def may_change(labels: Labels, traits: Traits) -> bool:
+    """Whether other rows of a source could make "auto" choose another kernel than these do.
+
+    The types of its columns are those of all rows, unless they are objects.
     """
-    if sparse.issparse(y):
-        return "linear"
-    if y.ndim == 2 and y.dtype.kind in "biuf" and np.isin(y, (0, 1)).all():
-        return "linear"
-    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
-        return "rbf"
-    return "delta"
+    if traits.kernel != "delta":
+        return traits.kernel == "linear" and traits.binary
+    return traits.kinds == {"number"} and labels.values.dtype.kind in "fO"
+
+
+def check_decision(kernel: str, y: Any, rows: NDArray[np.intp]) -> None:
+    """Refuse labels with which "auto" would not have chosen this kernel for the batches before."""
+    if sparse.issparse(y) or y.dtype.kind not in "biuf":
+        return
+    if kernel == "delta" and y.dtype.kind == "f":
+        bad, took = y != np.floor(y), "whole numbers for classes"
+        instead = "pass label_kernel='rbf' for continuous labels, 'delta' for classes."
+    elif kernel == "linear":
+        bad, took = ~_is_binary(y), "columns of 0 and 1 for a multilabel indicator"
+        instead = "pass label_kernel='delta' for classes, 'linear' or 'rbf' for numbers."
+    else:
+        return
+    if bad.any():
+        place = tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
+        raise ValueError(
+            f"label_kernel='auto' took {took} in the first batch, and row {int(rows[place[0]])} of "
+            f"this one has {y[place].item()!r}: {instead}"
+        )
 
 
 def _refuse_gaps(

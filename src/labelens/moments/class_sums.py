@@ -54,7 +54,10 @@ class ClassSums:
     ) -> ClassSums:
         """(n, p) rows and the (n, m) class numbers of their m label columns; see `add`."""
         if origin is None:
-            origin = np.zeros(left.shape[1]) if sparse.issparse(left) else _near(left)
+            # By rows with a label: those before them may be in another batch.
+            some = which is not None and len(which) < left.shape[0]
+            first = left[which[:BLOCK_ROWS]] if some and which is not None else left
+            origin = np.zeros(left.shape[1]) if sparse.issparse(left) else _near(first)
         nothing = np.zeros((n_classes, len(origin)))
         empty = cls(codes.shape[1], origin, np.zeros(n_classes), nothing)
         return empty.add(left, codes, weight, which, reuse=True)

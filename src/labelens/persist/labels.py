@@ -105,7 +105,7 @@ def take_classes(
 def put_label_map(psi: Any, arrays: Puts, name: str = "labels") -> dict[str, Any]:
     match psi:
         case OneHotLabels() | HashedLabels():
-            return {"seed": psi.seed, "whole": bool(psi.whole)}
+            return {"seed": psi.seed, "whole": bool(psi.automatic)}
         case LinearLabels() | AlikeLabels():
             return {"seed": psi.seed, "width": psi.width}
         case CyclicLabels():
@@ -172,13 +172,18 @@ def take_label_map(
     known: KnownLabels,
     mix: str | None,
     gamma: float | None,
+    asked: Any,
     name: str = "labels",
 ) -> tuple[Any, int | None]:
-    """The label map and its number of features; None for classes, which may become more."""
+    """The label map and its number of features; None for classes, which may become more.
+
+    `asked` is the parameter label_kernel.
+    """
+    automatic = isinstance(asked, str) and asked == "auto"
     kernel, what = known.kernel, "its label_map"
     kinds: dict[str, tuple[type, ...]] = {"seed": INTEGER}
     if kernel == "delta":
-        kinds |= {"whole": FLAG}
+        kinds |= {"whole": FLAG}  # whether "auto" took whole numbers for classes
     elif kernel == "linear" or isinstance(kernel, ClassKernel):
         kinds |= {"width": INTEGER}
     elif kernel == "rbf":
@@ -201,7 +206,7 @@ def take_label_map(
         k = arrays.sizes["k"]
         return HashedLabels(known.kinds, facts["whole"], k, seed), k
     if kernel == "linear":
-        return LinearLabels(facts["width"], mix, seed), facts["width"]
+        return LinearLabels(facts["width"], automatic, mix, seed), facts["width"]
     # Only labels in one column have a grid of frequencies, and so a reach.
     columns, count = "m" if facts["reach"] is None else 1, f"frequencies of {name}"
     frequencies = arrays.take(f"{name}.frequencies", FLOAT, columns, count)
@@ -236,7 +241,7 @@ def _take_columns(
         known = take_labels(facts["labels"], arrays, f"{here}.kernel")
         if not agree(part, known.kernel) or isinstance(known.kernel, Columns):
             raise ValueError(f"column {i} of its labels is {known.kernel!r}, not {part!r}")
-        psi, width = take_label_map(facts["map"], arrays, known, None, gamma, here)
+        psi, width = take_label_map(facts["map"], arrays, known, None, gamma, part, here)
         if (facts["classes"] is None) != (width is not None):
             raise ValueError(f"column {i} of its labels has classes that it should not, or lacks")
         classes = factor = None

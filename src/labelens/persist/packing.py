@@ -192,7 +192,9 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
         raise ValueError("its noise is there without its moments, or they without it")
     if moments and psi is not None:
         mix = estimator.label_map if estimator._solver.mixes else None
-        psi, width = take_label_map(facts["label_map"], arrays, psi, mix, estimator.label_gamma)
+        psi, width = take_label_map(
+            facts["label_map"], arrays, psi, mix, estimator.label_gamma, estimator.label_kernel
+        )
         if width is not None:
             arrays.sizes["q"] = width
     if moments and sketch:

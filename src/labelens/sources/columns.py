@@ -71,6 +71,7 @@ class ColumnFiles(Source):
         if hasattr(first, "real"):
             for file in self._files:
                 file.real(features)
+                file.look_further(self.labels)
         self._refuse_others(wanted)
         if not features:
             raise ValueError(f"{first.path} has no column to use as a feature.")

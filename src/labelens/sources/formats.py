@@ -170,6 +170,21 @@ class Text:
             if pa.types.is_integer(kind) or pa.types.is_null(kind):
                 self.schema = self.schema.set(place, pa.field(name, pa.float64()))
 
+    def look_further(self, names: Sequence[str]) -> None:
+        """Give these columns the type of their first cells where the first megabytes have none."""
+        pa, csv = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.csv"))
+        for name in names:
+            place = self.schema.get_field_index(name)
+            if place < 0 or not pa.types.is_null(self.schema.field(place).type):
+                continue
+            with self._open(pa.schema([(name, pa.string())]), [name]) as reader:
+                found = next((b for b in reader if b.column(0).null_count < b.num_rows), None)
+            if found is not None:
+                text = pa.BufferOutputStream()
+                csv.write_csv(found.filter(found.column(0).is_valid()), text)
+                kind = csv.read_csv(pa.BufferReader(text.getvalue())).schema.field(0)
+                self.schema = self.schema.set(place, kind)
+
     def held(self, columns: Sequence[str], sparing: bool) -> int:
         """Blocks of text, read ahead, and what is made of them."""
         return 16 * CSV_BLOCK

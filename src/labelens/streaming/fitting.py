@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import replace
-from functools import partial, reduce
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -15,16 +13,16 @@ from sklearn.base import clone
 from .. import _array, _parameters
 from .._jit import get_ready
 from .._threads import one_blas_thread
-from .._validation import check_rows
-from ..batch import Batch, numbers_classes, read_batch
+from ..batch import numbers_classes, read_batch
 from ..dual import KernelRows
 from ..engines import ENGINES, engine_of
 from ..engines.errors import placed
 from ..engines.files import ranges_of
-from ..engines.first_pass import Needs, View, balanced, count_classes, sample_rows
-from ..engines.fitting import finish, fit_parts
-from ..engines.parts import Parts
-from ..sources import Batches, Chunk, Source, absolute, open_source
+from ..engines.first_pass import Needs
+from ..engines.fitting import draw, finish, fit_parts
+from ..engines.parts import Merge, Part, Parts, Step
+from ..moments import BLOCK_ROWS, Moments
+from ..sources import Batches, Chunk, Source, absolute, open_source, some_rows
 from .checkpoint import Checkpoint
 from .plan import chunk_rows
 from .progress import Progress, Told
@@ -181,6 +179,26 @@ def stream_into(
     finish(estimator, work, source.names)
 
 
+class _Whole(Parts):
+    """A source as one part, which this process reads."""
+
+    n_parts = 1
+
+    def __init__(self, source: Source, rows: int) -> None:
+        self._source, self._rows = source, rows
+        self.called, self.names, self.labelled = source.called, source.names, source.labelled
+
+    def each(self, step: Step) -> Iterator[Any]:
+        yield self.reduce(step, Moments.merge)
+
+    def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
+        chunks = self._source.chunks(self._rows, features=features)
+        return step(Part(0, self.called, self.names, chunks))
+
+    def lengths(self) -> Sequence[int]:
+        return (0,)  # no part comes after it
+
+
 def _drawn(
     estimator: Any, source: Source, stream: Iterator[Chunk], rows: int
 ) -> tuple[Any, Iterator[Chunk]]:
@@ -188,38 +206,22 @@ def _drawn(
     first = next(stream, None)
     if first is None:
         raise ValueError(f"There are no rows in {source.called}.")
-    work = clone(estimator)
+    work, parts = clone(estimator), _Whole(source, rows)
     with placed(source, first, 0):
-        needs = Needs.of(work, first.y)
-    if needs.first and source.once:
-        raise ValueError(
-            f"{needs.first} needs to look at the rows before the fit, and these batches can be "
-            "read only once: pass something that can be iterated again (a list, an object with "
-            "__iter__), or numbers in its place."
-        )
-    if needs.counts:
-        _parameters.check_has_classes(work, first.y)
-        labels = source.chunks(rows, features=False)
-        work.class_weight = balanced(reduce(partial(count_classes, work), labels, {}))
-    if not (needs.spread or needs.sample):
+        needs = Needs.of(work, first, source.once)
+    if not needs.first:
         with placed(source, first, 0):
-            work._draw(read_batch(work, first.X, first.y, None, True, False))
+            draw(work, parts, first, needs)
         return work, chain([first], stream)
+    if source.once:
+        raise ValueError(
+            f"{needs.first} requires a first pass over the data, and these batches can be read "
+            "only once. Pass a list or an object with __iter__ that can be read again, or numbers "
+            "for parameters that are taken from the data."
+        )
+    head = Chunk(*(some_rows(a, slice(BLOCK_ROWS)) for a in (first.X, first.y)))
+    if hasattr(head.X, "copy"):
+        head = replace(head, X=head.X.copy())
     del first, stream  # and the buffer with them
-    work._draw(_seen_first(work, source, needs, rows))
+    draw(work, parts, head, needs)
     return work, source.chunks(rows)
-
-
-def _seen_first(work: Any, source: Source, needs: Needs, rows: int) -> Batch:
-    """The batch to draw from: the first rows or a sample, with the spread of all."""
-    first, view = None, View.of(needs, sample_rows(work, source.row_bytes))
-    for chunk in source.chunks(rows):
-        if first is None:
-            first = Chunk(chunk.X.copy() if hasattr(chunk.X, "copy") else chunk.X, chunk.y)
-            check_rows(work, first.X, reset=True, finite=False)
-        view = view.add(work, needs, chunk)
-    assert first is not None
-    drawn = first if view.sample is None else view.sample.rows()
-    # By a copy, since a sample does not know the names of columns.
-    batch = read_batch(copy(work), drawn.X, drawn.y, None, True, False)
-    return replace(batch, spread=view.spread)
