@@ -194,3 +194,50 @@ def test_rows_that_begin_within_a_word(rng, n, order):
     )
     np.testing.assert_array_equal(other.components_, model.components_)
     np.testing.assert_array_equal(model.transform(within_a_word(X)), model.transform(X))
+
+
+# Sparse rows far from zero -----------------------------------------------------------------------
+
+
+@pytest.fixture(params=["every column", "some columns", "all but one entry"])
+def far(request, rng):
+    """Dense rows with means of 1e7 times the spread in columns that are full, or nearly; labels."""
+    y = rng.integers(0, 3, 2500)
+    X = rng.normal(size=(2500, 6)) @ rng.normal(size=(6, 6)) + 2 * np.eye(3, 6)[y]
+    if request.param == "every column":
+        return X + 1e7, y
+    X[:, 3:] *= rng.random((2500, 3)) < 0.1
+    X[:, :3] += 1e7
+    if request.param == "all but one entry":
+        X[2400, 0] = 0  # after the first block
+    return X, y
+
+
+@pytest.mark.parametrize("labels", ["classes", "numbers"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        SupervisedPCA(2),
+        SupervisedPCA(2, shrinkage=0.01),
+        SupervisedPCA(2, shrinkage="auto", scale="standard"),
+        SupervisedPCA(3, target_weight=0.5, scale="standard"),
+        SupervisedRandomProjection(2, target_weight=0.5, shrinkage=0.1, random_state=0),
+        KernelSupervisedPCA(2, kernel="linear", shrinkage=0.01),
+    ],
+    ids=str,
+)
+def test_sparse_rows_far_from_zero_keep_their_digits(far, model, labels):
+    X, y = far
+    y = y if labels == "classes" else X[:, 1] - X[:, 1].mean() + y
+    dense = clone(model).fit(X, y)
+    rows = sparse.csr_array(X)
+    whole = clone(model).fit(rows, y)
+    # Rows that are scaled one by one are rounded to 1e7 eps, dense ones too.
+    tolerance = 1e-9 if model.shrinkage == "auto" else 1e-10
+    assert subspace_distance(whole.components_, dense.components_) < tolerance
+    Z = dense.transform(X)
+    np.testing.assert_allclose(whole.transform(rows), Z, atol=1e-8 * np.abs(Z).max())
+    # What is not drawn from the first batch is the same in two.
+    if labels == "classes" and isinstance(model, SupervisedPCA) and model.shrinkage != "auto":
+        parts = clone(model).partial_fit(rows[:900], y[:900]).partial_fit(rows[900:], y[900:])
+        assert subspace_distance(parts.components_, dense.components_) < 1e-10

@@ -14,6 +14,7 @@ from ._scratch import Empty, Scratch
 from ._threads import in_order
 from .maps import Identity
 from .moments import Array
+from .moments.common import stored_about
 from .moments.fold import blocks
 from .recipe import Recipe
 from .solution import Solved, SolvedDual
@@ -95,8 +96,10 @@ def _centred(recipe: Recipe, solved: Solved, features: Any) -> Array:
     if isinstance(recipe.phi, Identity) and not sparse.issparse(features):
         # Centred first, in float64: where |mean| >> std the other order loses digits.
         return (features - solved.mean[0]) @ solved.projector - solved.centre[1]
-    # Centred after projecting: sparse rows stay sparse, features are of size 1.
     projector = solved.projector
+    if sparse.issparse(features) and (apart := stored_about(features, solved.mean[0])) is not None:
+        return apart @ projector - solved.centre[1]
+    # Centred after projecting: sparse rows stay sparse, features are of size 1.
     if features.dtype == np.float32 and not sparse.issparse(features):
         projector = projector.astype(np.float32)
     return features @ projector - sum(solved.centre)

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from .. import _jit
 from .._threads import one_blas_thread, side_by_side
-from .common import BLOCK_ROWS, Array, Rows, round_origin
+from .common import BLOCK_ROWS, Array, Rows, far_from_zero, round_origin, stored_about
 
 # Rows that are put in order at a time: so many bytes of them, and the order of so many blocks.
 PIECE_BYTES, PIECE_BLOCKS = 1 << 28, 512
@@ -57,7 +57,7 @@ class ClassSums:
             # By rows with a label: those before them may be in another batch.
             some = which is not None and len(which) < left.shape[0]
             first = left[which[:BLOCK_ROWS]] if some and which is not None else left
-            origin = np.zeros(left.shape[1]) if sparse.issparse(left) else _near(first)
+            origin = _sparse_near(first) if sparse.issparse(left) else _near(first)
         nothing = np.zeros((n_classes, len(origin)))
         empty = cls(codes.shape[1], origin, np.zeros(n_classes), nothing)
         return empty.add(left, codes, weight, which, reuse=True)
@@ -162,6 +162,25 @@ def _near(rows: NDArray[Any]) -> Array:
     return origin
 
 
+def _sparse_near(rows: Any) -> Array:
+    """The same for CSR rows: zero, but for columns that are far from it in all of the first."""
+    origin = np.zeros(rows.shape[1])
+    columns, values = far_from_zero(rows[:BLOCK_ROWS])
+    if columns.size:
+        origin[columns] = _near(values)
+    return origin
+
+
+def _about(rows: Any, origin: Array) -> Any:
+    """CSR rows minus an origin that is zero in most columns."""
+    if (apart := stored_about(rows, origin)) is not None:
+        return apart
+    n, columns = rows.shape[0], np.flatnonzero(origin)
+    starts = np.arange(n + 1) * len(columns)
+    everywhere = np.tile(origin[columns], n), np.tile(columns, n), starts
+    return sparse.csr_array(rows) - sparse.csr_array(everywhere, shape=rows.shape)
+
+
 def _add_class_sums(
     left: Rows, codes: Any, which: Any, weight: Array | None, origin: Array, sums: Array
 ) -> None:
@@ -172,6 +191,7 @@ def _add_class_sums(
     """
     weights = np.empty(0) if weight is None else weight
     if sparse.issparse(left):
+        left = _about(left, origin)
         order = _stable_order(codes, len(sums))
         classes, order = codes[order], which[order]
         _share_out(

@@ -14,6 +14,8 @@ Rows = Any  # (n, p): an ndarray of any real dtype, or a CSR matrix
 # The grid: blocks of this many rows, counted from the first row of a batch, are reduced one by
 # one and merged in order. Batches that are multiples of it give the same bits as one big batch.
 BLOCK_ROWS = 1024
+# How many times its range a sparse column may be away from zero without an origin of its own.
+FAR = 64
 
 
 def weights(weight: Array | None, rows: int) -> tuple[Array, float]:
@@ -44,12 +46,12 @@ def about_mean(rows: Rows, weight: Array) -> tuple[Any, Array, Array]:
     """(n, p) -> rows minus their mean, that mean, and the weighted sum of what is left.
 
     The subtraction is exact wherever |mean| >> std (Sterbenz), which is the only place where it
-    matters; what the mean itself was rounded by shows in the sum. Sparse rows stay about zero, so
-    that they stay sparse.
+    matters; what the mean itself was rounded by shows in the sum. Sparse rows stay sparse: columns
+    that every row has an entry in are about their mean, the others about zero. An entry that is
+    missing in one of n rows keeps |mean| below sqrt(n) std.
     """
     if sparse.issparse(rows):
-        rows = rows.astype(np.float64)
-        return rows, np.zeros(rows.shape[1]), rows.T @ weight
+        return _sparse_about_mean(rows, weight)
     # C order whatever the caller's layout, so that the same values give the same bits.
     given, rows = rows, np.array(rows, dtype=np.float64, order="C")
     # By way of the first row, so that a constant column is about itself to the last bit.
@@ -58,6 +60,47 @@ def about_mean(rows: Rows, weight: Array) -> tuple[Any, Array, Array]:
         origin = round_origin(given[0])
     rows -= origin
     return rows, origin, weight @ rows
+
+
+def _sparse_about_mean(given: Any, weight: Array) -> tuple[Any, Array, Array]:
+    rows = given.tocsr().astype(np.float64)  # a copy
+    rows.sum_duplicates()
+    full = _entries(rows) == rows.shape[0]
+    if not full.any():
+        return rows, np.zeros(rows.shape[1]), rows.T @ weight
+    first = np.where(full, rows[:1].toarray()[0], 0.0)
+    rows.data -= first[rows.indices]
+    if rows.shape[0] == 1:
+        origin = round_origin(first.astype(given.dtype))
+    else:
+        origin = first + np.where(full, rows.T @ weight / weight.sum(), 0.0)
+    rows.data -= (origin - first)[rows.indices]
+    return rows, origin, rows.T @ weight
+
+
+def _entries(rows: Any) -> NDArray[np.intp]:
+    """(p,) entries that CSR rows have in every column."""
+    return np.bincount(rows.indices, minlength=rows.shape[1])
+
+
+def stored_about(rows: Any, origin: Array) -> Any:
+    """CSR rows minus the origin, as sparse as they are; None where that cannot be."""
+    if not origin.any():
+        return rows
+    if (_entries(rows)[origin != 0] < rows.shape[0]).any():
+        return None
+    apart = rows.data - origin[rows.indices]
+    return sparse.csr_array((apart, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def far_from_zero(rows: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """The columns of CSR rows whose sums about zero would lose digits, and their (n, f) values."""
+    full = np.flatnonzero(_entries(rows) == rows.shape[0])
+    values = rows[:, full].toarray()
+    low, high = (bound.astype(np.float64) for bound in (values.min(axis=0), values.max(axis=0)))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the sums
+        far = (high > low) & (np.minimum(np.abs(low), np.abs(high)) > FAR * (high - low))
+    return full[far], values[:, far]
 
 
 def weighted_product(left: Rows, right: Rows, weight: Array) -> Array:
