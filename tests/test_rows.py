@@ -12,8 +12,10 @@ from labelens import (
     KernelSupervisedRandomProjection,
     SupervisedPCA,
     SupervisedRandomProjection,
+    _array,
     subspace_distance,
 )
+from labelens.scaling import SCALES
 from oracles import gram
 
 
@@ -241,3 +243,27 @@ def test_sparse_rows_far_from_zero_keep_their_digits(far, model, labels):
     if labels == "classes" and isinstance(model, SupervisedPCA) and model.shrinkage != "auto":
         parts = clone(model).partial_fit(rows[:900], y[:900]).partial_fit(rows[900:], y[900:])
         assert subspace_distance(parts.components_, dense.components_) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("form", "scale"),
+    [
+        *((form, scale) for form in (np.asarray, sparse.csr_array) for scale in SCALES[1:]),
+        ("device", "minmax"),  # which takes variances of float32 rows in float32
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scaled_single_precision_is_summed_in_double(rng, scale, form, weighted, monkeypatch):
+    y = rng.integers(0, 3, 300)
+    X = ((rng.normal(size=(300, 6)) + 2 * np.eye(3, 6)[y]) * 7 + 50).astype(np.float32)
+    model = SupervisedPCA(2, scale=scale, shrinkage="auto")
+    weight = rng.uniform(1, 2, 300) if weighted else None
+    double = clone(model).fit(X.astype(float), y, sample_weight=weight)
+    if form == "device":
+        monkeypatch.setattr(_array.places, "_in_host_memory", lambda array: False)
+        form = pytest.importorskip("torch").asarray
+    single = clone(model).fit(form(X), y, sample_weight=weight)
+    np.testing.assert_allclose(single.shrinkage_, double.shrinkage_, rtol=1e-11)
+    shown = _array.host(single.components_)
+    np.testing.assert_allclose(shown, double.components_, rtol=1e-9, atol=1e-10)

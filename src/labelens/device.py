@@ -131,7 +131,9 @@ class _Labels:
     """Weights and labels of a batch where its rows are; what lacks a label weighs nothing."""
 
     def __init__(self, recipe: Recipe, batch: Batch, right: Right | None) -> None:
-        self._batch, self._right, self._rows = batch, right, batch.rows
+        self._batch, self._right = batch, right
+        # Of the dtype of features: rows that are scaled and summed as they are become float64.
+        self._rows = batch.rows if recipe.scaling is None else recipe.scaled(batch.rows[:1, :])
         self._columns = recipe.label_columns
         numbered = isinstance(batch.labels, NumberedLabels)
         self._whole = right is None or numbered or bool(batch.labelled.all())

@@ -81,7 +81,10 @@ class Recipe:
         return self.plain and not (more or (self.label_scatter and self.label_columns > 1))
 
     def scaled(self, rows: Any) -> Any:
-        return rows if self.scaling is None else self.scaling(rows)
+        """Rows that are their own features go into sums, which are float64; others into maps."""
+        if self.scaling is None:
+            return rows
+        return self.scaling(rows, rounded=not isinstance(self.phi, Identity))
 
     def encode(self, batch: Batch) -> Right | None:
         """The labels of a batch, seen through the label map; None where there are none."""

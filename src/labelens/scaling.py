@@ -29,13 +29,14 @@ class Scaling:
         varies = (spread.minimum < spread.maximum) & (width > 0)
         return cls(shift, 1 / np.where(varies, width, 1.0))
 
-    def __call__(self, rows: Any) -> Any:
+    def __call__(self, rows: Any, rounded: bool = True) -> Any:
+        """Scaled in float64, and `rounded` to float32 where the rows are."""
         if _array.on_device(rows):
             xp = _array.namespace(rows)
             exact = xp.astype(rows, xp.float64)
             exact = (exact - _array.kept(self.shift, exact)) * _array.kept(self.factor, exact)
-            return xp.astype(exact, rows.dtype)
-        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+            return xp.astype(exact, rows.dtype) if rounded else exact
+        dtype = np.float32 if rounded and rows.dtype == np.float32 else np.float64
         if not sparse.issparse(rows):
             return ((rows - self.shift) * self.factor).astype(dtype, copy=False)
         if self.shift.any():
