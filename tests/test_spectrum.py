@@ -6,8 +6,8 @@ from scipy import linalg
 
 from labelens import SupervisedPCA, spectrum
 from labelens.moments import ClassSums, Scatter
-from labelens.solvers import Whitening, spectral
-from labelens.spectrum import Spectrum, _count, _lanczos, largest
+from labelens.solvers import spectral
+from labelens.spectrum import Spectrum, Whitening, _count, _lanczos, largest
 
 
 @pytest.fixture(scope="module")

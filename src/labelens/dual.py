@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from . import _array
+from ._rounding import rounding
 from ._signs import with_signs
 from ._threads import in_order
 from .kernels import Kernel
@@ -98,12 +99,12 @@ class DualMoment:
         products = quadratic_form(kernel, kept.rows, columns, tile, kept.place)
         values, vectors = linalg.eigh(products[:-1, :-1])
         values, vectors = values[::-1][:rank_limit], vectors[:, ::-1][:, :rank_limit]
-        # G is known to about eps of its largest entry, and to eps of the mean row that cancels in
-        # it; what is below has no direction.
-        eps = np.finfo(float).eps
+        # The mean row cancels in G, and its tiles err in their own dtype; the sums of tiles err in
+        # float64. What is below has no direction.
         sizes = _array.host(xp.sum(xp.abs(beta), axis=0))
-        floor = 4 * eps * products[-1, -1] * sizes.max(initial=0) ** 2
-        keep = values > max(values.max(initial=0) * max(right.shape) * eps, floor)
+        error = 4 * np.finfo(_tile_dtype(kernel, kept.rows)).eps * products[-1, -1]
+        error = error * sizes.max(initial=0) ** 2 + rounding(values.max(initial=0), len(values))
+        keep = values > error
         sigma, vectors = np.sqrt(values[keep]), with_signs(vectors[:, keep])
         along, across = np.zeros(sigma.size), np.zeros(right.shape[1])
         cross = CrossMoment(total, along, along, across, mean, sigma[:, None] * vectors.T * total)
@@ -216,16 +217,20 @@ def _times(tile: NDArray[Any], columns: Array) -> NDArray[Any]:
     return tile @ columns.astype(tile.dtype, copy=False)
 
 
+def _tile_dtype(kernel: Kernel, rows: Any) -> Any:
+    """Only kernels that are bounded are computed in float32, and only of such rows."""
+    return np.float32 if kernel.shift_invariant and _array.is_single(rows) else np.float64
+
+
 class _View:
     """Rows measured from one of them where the method cannot tell.
 
-    Distances and centred inner products then keep their digits where |mean| >> std. Only kernels
-    that are bounded are computed in float32.
+    Distances and centred inner products then keep their digits where |mean| >> std.
     """
 
     def __init__(self, kernel: Kernel, rows: Any, tile: int) -> None:
         self.tile = tile
-        self.dtype = np.float32 if rows.dtype == np.float32 and kernel.shift_invariant else float
+        self.dtype = _tile_dtype(kernel, rows)
         self.origin = None
         if kernel.blind_to_shift and not sparse.issparse(rows):
             self.origin = np.asarray(rows[0], dtype=np.float64)

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from . import _array, _parameters, dual, solvers
+from ._rounding import lengths
 from .labels import AlikeLabels, LabelMap, Right, class_code
 from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments
 from .recipe import Recipe
 from .scaling import Scaling
-from .spectrum import Axes
+from .spectrum import Axes, Whitening
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Solved:
         else:
             # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of
             # u.x; that of others is below the square of their length.
-            spread = solvers.lengths(components @ cross.covariance) / (self.label_length or 1.0)
+            spread = lengths(components @ cross.covariance) / (self.label_length or 1.0)
         if not np.isfinite(spread).all():
             return np.inf
         sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
@@ -85,7 +86,7 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
 
 
 def solve(
-    recipe: Recipe, moments: Any, known: dict[float, solvers.Whitening | Axes] | None = None
+    recipe: Recipe, moments: Any, known: dict[float, Whitening | Axes] | None = None
 ) -> Solved | SolvedDual:
     """The solution for the moments as they are; NotFittedError while they cannot have one.
 
@@ -109,7 +110,7 @@ def _solve_moments(
     moments: Moments,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
-    known: dict[float, solvers.Whitening | Axes],
+    known: dict[float, Whitening | Axes],
 ) -> Solved:
     cross: Any = moments.cross
     # One-hot labels have length 1; of other features it is not known.
@@ -117,7 +118,7 @@ def _solve_moments(
     scatter: Any = moments.scatter
     sketch: Any = moments.sketch
     spread: Any = moments.spread
-    factor = None
+    factor = error = None  # combinations of the label features, and the error of rows of C_xy then
     if isinstance(cross, ClassSums):
         assert classes is not None and moments.classes is not None
         number = {label: i for i, label in enumerate(classes)}
@@ -126,7 +127,7 @@ def _solve_moments(
         cross = moments.cross
         if isinstance(recipe.psi, AlikeLabels):
             factor = recipe.psi.factor(classes)
-            cross, rank_limit = solvers.through(cross, factor), factor.shape[1]
+            rank_limit = factor.shape[1]
             label_length = float(np.linalg.norm(factor, axis=1).max())
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
     whole = scatter or spread or cross
@@ -142,27 +143,29 @@ def _solve_moments(
     if shrinkage == "auto":
         shrinkage = solvers.ledoit_wolf(scatter)
     if shrinkage != 1 and shrinkage not in known:
-        known[shrinkage] = solvers.Whitening(scatter, shrinkage)
+        known[shrinkage] = Whitening(scatter, shrinkage)
     white = known.get(shrinkage)
     target_weight, k = recipe.target_weight, recipe.n_components
     solver, mixing = recipe.solver, None
     if solver.mixes and target_weight > 0:
         assert recipe.psi is not None
-        mixing = _mixing(recipe.psi, classes, cross, k)
+        width = len(cross.offset_right) if factor is None else factor.shape[1]
+        mixing = _mixing(recipe.psi, classes, cross, width, k)
     if recipe.whitens_labels:
         one_hot = factor is None and isinstance(cross, ClassSums)
         covariance = _label_covariance(moments, factor)
         root, _ = solvers.label_whitening(covariance, recipe.parameters["label_shrinkage"], one_hot)
-        cross = solvers.through(cross, root)
+        factor = root if factor is None else factor @ root
         label_length *= float(np.linalg.norm(root, 2))
+    if factor is not None:
+        cross, error = solvers.through(cross, factor)
     if not solver.mixes:
-        solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit)
+        solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit, error)
     else:
         trace = 0.0 if spread is None else float(spread.variance.sum())
-        # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
-        noise = None if sketch is None else sketch.comoment[:, :k] / np.sqrt(sketch.weight)
+        noise, blur = (None, None) if sketch is None else solvers.sketched(sketch, k)
         solution = solver.solve(
-            cross, mixing, noise, trace, scatter, target_weight, white, rank_limit
+            cross, mixing, noise, trace, scatter, target_weight, white, rank_limit, error, blur
         )
     return Solved(solution, mean, scaling, shrinkage, label_length)
 
@@ -198,7 +201,7 @@ def _solve_dual(
         right = labels.dense_at(place)
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
         right = right * np.sqrt(kept.weight.sum())
-    size = root = None
+    size = root = error = None
     if recipe.whitens_labels:
         _parameters.check_label_features(right.shape[1])
         covariance = dual.label_covariance(right, kept.weight)
@@ -214,22 +217,23 @@ def _solve_dual(
     # Without labels the features are k random numbers a row already.
     psi, mixing = recipe.psi, np.eye(right.shape[1], k)
     if solver.mixes and psi is not None:
-        mixing = _mixing(psi, classes, cross, k)
+        mixing = _mixing(psi, classes, cross, right.shape[1], k)
     if root is not None and size is not None:
-        cross = solvers.through(cross, size[:, None] * root)
+        cross, error = solvers.through(cross, size[:, None] * root)
     if not solver.mixes:
-        solution = solver.solve(cross, None, k, 1.0, None, rank_limit)
+        solution = solver.solve(cross, None, k, 1.0, None, rank_limit, error)
     else:
-        solution = solver.solve(cross, mixing, None, 0.0, None, 1.0, None, rank_limit)
+        solution = solver.solve(cross, mixing, None, 0.0, None, 1.0, None, rank_limit, error)
         if psi is None:  # as for features: there is no C_xx to measure against
             solution = replace(solution, cross=None)
     coefficients = moment.lift @ _array.like(solution.components.T, moment.lift)
     return SolvedDual(solution, coefficients, solution.components @ moment.centre)
 
 
-def _mixing(psi: LabelMap, classes: tuple[Any, ...] | None, cross: Any, k: int) -> Array:
-    """R, (q, k); vectors that are well apart depend on which classes are alike."""
-    width = len(cross.offset_right)
+def _mixing(
+    psi: LabelMap, classes: tuple[Any, ...] | None, cross: Any, width: int, k: int
+) -> Array:
+    """R, (q, k) for q = `width`; vectors that are well apart depend on the class means."""
     if getattr(psi, "mix", None) == "spread" and k < width - 1:
         # Column j of C_xy is the share of class j times its mean's distance from the whole mean.
         return class_code((cross.covariance / cross.offset_right).T, k)

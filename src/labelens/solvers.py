@@ -25,14 +25,13 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
 from . import _array
+from ._rounding import EPS, SUM, lengths, norm, rounding
 from ._signs import with_signs
 from .moments import Array, ClassSums, CrossMoment, Scatter
-from .spectrum import Axes, largest
-
-EPS = np.finfo(np.float64).eps
-
+from .spectrum import Axes, Whitening, largest, or_one
 
 Cross = CrossMoment | ClassSums
+PROBES = 8  # random columns by which the norm of a product is estimated
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Solution:
     def dependence_ratio(self) -> Array:
         """(k,)  the same over the HSIC of all features."""
         captured, total = self._captured
-        return captured / _or_one(total)
+        return captured / or_one(total)
 
     @cached_property
     def _captured(self) -> tuple[Array, float]:
@@ -101,28 +100,39 @@ def spectral(
     target_weight: float,
     white: Whitening | Axes | None,
     rank_limit: int | None = None,
+    error: Array | None = None,
 ) -> Solution:
-    """The k directions of largest A(t) within B(s); labels of rank `rank_limit` give no more."""
-    if cross is not None and target_weight == 1:
+    """The k directions of largest A(t) within B(s); labels of rank `rank_limit` give no more.
+
+    `error` is that of the rows of C_xy, where it is not what `cancelled` says.
+    """
+    covariance, blur = None, 0.0  # C_xy, and the error of the singular values of W^T C_xy
+    if cross is not None and target_weight > 0:
+        covariance = cross.covariance
+        error = _with_sums(cancelled(cross) if error is None else error, covariance)
+        if norm(covariance) <= norm(error):
+            covariance = np.zeros_like(covariance)
+        blur = norm(error if white is None else white.into(_probe(error)))
+    if covariance is not None and target_weight == 1:
         # A has rank q at most: an SVD of B^(-1/2) C_xy is all it takes.
-        covariance = _beyond_rounding(cross)
-        if white is not None:
-            covariance = white.into(covariance)
-        vectors, values = _top_singular(covariance, k)
+        vectors, values = _top_singular(covariance if white is None else white.into(covariance), k)
         values = values[:rank_limit]
     else:
+        assert scatter is not None
         if white is not None and white.spread is not None:
-            values, vectors = largest(*_along(white, cross, scatter, target_weight), k)
+            values, vectors = largest(*_along(white, covariance, scatter, target_weight), k)
         else:
-            objective = _objective(cross, scatter, target_weight)
+            objective = _objective(covariance, scatter, target_weight)
             if white is not None:
                 objective = white.into(white.into(objective).T)
             values, vectors = _array.largest(objective, k)
             values, vectors = values[::-1], vectors[:, ::-1]
+        blur = np.sqrt(
+            _objective_error(covariance, blur, scatter, target_weight, white)
+            + rounding(values.max(initial=0), len(vectors))
+        )
         values = np.sqrt(np.maximum(values, 0))
-        # Squared singular values are known to about eps of the largest.
-        values[values < values[:1] * np.sqrt(len(vectors) * EPS)] = 0
-    rank = min(k, _rank(values, vectors.shape))
+    rank = min(k, _rank(values, vectors.shape, blur))
     vectors = vectors[:, :rank] if white is None else white.out(vectors[:, :rank])
     components = np.zeros((k, vectors.shape[0]))
     components[:rank] = with_signs(vectors).T
@@ -138,32 +148,43 @@ def direct(
     target_weight: float,
     white: Whitening | Axes | None,
     rank_limit: int | None = None,
+    error: Array | None = None,
+    blur: Array | None = None,
 ) -> Solution:
     """U = B^-1 (sqrt(t) C_xy R / |C_xy|_F + sqrt(1 - t) C_xg / sqrt(tr C_xx)): no decomposition.
 
-    `unsupervised` is C_xg, (p, k), the sketch of C_xx.
+    `unsupervised` is C_xg, (p, k), the sketch of C_xx; `error` is as in `spectral`, and `blur` that
+    of the rows of C_xg.
     """
     supervised = None
     if mixing is not None:
         assert cross is not None
         supervised = cross.times(mixing)
-        size = _norm(supervised)
-        if size <= _rounding(cross) * float(np.linalg.norm(mixing, 2)):
+        error = cancelled(cross) if error is None else error
+        error = _with_sums(error * np.linalg.norm(mixing, 2), supervised)
+        if (size := norm(supervised)) <= norm(error):
             supervised, size = np.zeros_like(supervised), 0.0
     if unsupervised is not None:
         rank_limit = None
+        blur = _with_sums(np.zeros(len(unsupervised)) if blur is None else blur, unsupervised)
     if supervised is not None and unsupervised is not None:
-        assert cross is not None
-        norm = _norm(cross.covariance)
-        directions = np.sqrt(1 - target_weight) * unsupervised / np.sqrt(_or_one(trace))
-        directions += np.sqrt(target_weight) * supervised / _or_one(norm)
+        assert cross is not None and error is not None and blur is not None
+        share = np.sqrt(target_weight) / or_one(norm(cross.covariance))
+        rest = np.sqrt(1 - target_weight) / np.sqrt(or_one(trace))
+        directions = rest * unsupervised
+        directions += share * supervised
+        error = rest * blur + share * error
+    elif unsupervised is not None:
+        directions, error = unsupervised, blur
     else:
-        directions = supervised if unsupervised is None else unsupervised
+        directions = supervised
+    assert error is not None
     if white is not None:
-        directions = white.out(white.into(directions))
+        directions, error = (white.out(white.into(a)) for a in (directions, _probe(error)))
     if directions is not supervised:
-        size = _norm(directions)
-    return Solution(directions.T, _rank_of(directions, size, rank_limit), cross, scatter)
+        size = norm(directions)
+    rank = _rank_of(directions, size, rank_limit, norm(error))
+    return Solution(directions.T, rank, cross, scatter)
 
 
 @dataclass(frozen=True)
@@ -184,15 +205,25 @@ SPECTRAL = Solver(spectral)
 DIRECT = Solver(direct, mixes=True)
 
 
-def through(cross: Cross, factor: Array) -> CrossMoment:
-    """C_xy F: (q, r) combinations of the label features in place of these."""
-    covariance = cross.times(factor)
-    # What columns add up to may be no more than the rounding of what cancels in each.
-    size = _norm(cross.offset_left) * np.abs(cross.offset_right) + lengths(cross.covariance.T)
-    if _norm(covariance) <= 16 * EPS * _norm(size @ np.abs(factor)):
-        covariance = np.zeros_like(covariance)
+def through(cross: Cross, factor: Array) -> tuple[CrossMoment, Array]:
+    """C_xy F: (q, r) combinations of the label features in place of these.
+
+    Also the error of its rows: what columns add up to may cancel.
+    """
+    size = np.abs(factor)
+    error = cancelled(cross, size) + SUM * lengths(np.abs(cross.covariance) @ size)
     origin, mean = np.zeros(factor.shape[1]), cross.offset_right @ factor
-    return CrossMoment(cross.weight, *cross.mean, origin, mean, covariance * cross.weight)
+    comoment = cross.times(factor) * cross.weight
+    return CrossMoment(cross.weight, *cross.mean, origin, mean, comoment), error
+
+
+def sketched(sketch: CrossMoment, k: int) -> tuple[Array, Array]:
+    """C_xg, (p, k), of the first k random numbers of each row, and the error of its rows."""
+    # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T
+    root = np.sqrt(sketch.weight)
+    # Entries of rows were rounded themselves, and g_i has a variance of one.
+    rows = EPS * np.abs(sum(sketch.mean)) * np.sqrt(k)
+    return sketch.comoment[:, :k] / root, rows + cancelled(sketch) * root
 
 
 def label_whitening(covariance: Array, s: float, one_hot: bool) -> tuple[Array, Array]:
@@ -203,13 +234,13 @@ def label_whitening(covariance: Array, s: float, one_hot: bool) -> tuple[Array, 
     comparable units first: a column of small numbers is not a null column.
     """
     q = len(covariance)
-    matrix = (1 - s) * q / _or_one(np.trace(covariance)) * covariance
+    matrix = (1 - s) * q / or_one(np.trace(covariance)) * covariance
     matrix[np.diag_indices(q)] += s
     size = np.sqrt(np.maximum(np.diagonal(matrix), 0))
     size[size == 0] = 1.0
     unit = np.ones(q) if one_hot else size
     values, vectors = linalg.eigh(matrix / np.outer(unit, unit))
-    keep = values > values[-1] * q * EPS
+    keep = values > rounding(values[-1], q)
     root = vectors[:, keep] / np.sqrt(values[keep]) @ vectors[:, keep].T
     return root / unit[:, None], size
 
@@ -234,105 +265,75 @@ def ledoit_wolf(scatter: Scatter) -> float:
     return float(np.clip(error / distance, 0.0, 1.0))
 
 
-def _objective(cross: Cross | None, scatter: Scatter | None, t: float) -> Any:
+def _objective(covariance: Array | None, scatter: Scatter, t: float) -> Any:
     """A(t), (p, p), where C_xx is."""
-    assert scatter is not None
     spread = scatter.covariance
-    if cross is None or t == 0:
+    if covariance is None:
         return spread
-    covariance = _array.like(cross.covariance, spread)
+    covariance = _array.like(covariance, spread)
     dependence = covariance @ covariance.T
-    spread *= (1 - t) / _or_one(_array.trace(spread))
-    return spread + t * dependence / _or_one(_array.trace(dependence))
+    spread *= (1 - t) / or_one(_array.trace(spread))
+    return spread + t * dependence / or_one(_array.trace(dependence))
 
 
 def _along(
-    white: Whitening | Axes, cross: Cross | None, scatter: Scatter | None, t: float
+    white: Whitening | Axes, covariance: Array | None, scatter: Scatter, t: float
 ) -> tuple[Array, Array]:
     """W^T A(t) W as a diagonal (r,) and columns (r, q), where W^T C_xx W is diagonal."""
-    assert scatter is not None and white.spread is not None
-    if cross is None or t == 0:
+    assert white.spread is not None
+    if covariance is None:
         return white.spread, np.zeros((len(white.spread), 0))
-    covariance = cross.covariance
-    columns = white.into(covariance) * np.sqrt(t / _or_one(float(np.sum(covariance**2))))
+    columns = white.into(covariance) * np.sqrt(t / or_one(float(np.sum(covariance**2))))
     trace = _array.trace(scatter.comoment) / scatter.weight
-    return white.spread * ((1 - t) / _or_one(trace)), columns
+    return white.spread * ((1 - t) / or_one(trace)), columns
 
 
-class Whitening:
-    """W with W^T B(s) W = I, by Cholesky where B is safely positive, else on its range.
+def _objective_error(
+    covariance: Array | None, blur: float, scatter: Scatter, t: float, white: Any
+) -> float:
+    """The error of the eigenvalues of W^T A(t) W, `blur` that of W^T C_xy.
 
-    `spread` is the diagonal of W^T C_xx W where that is one: of a single number at s = 0. All is
-    made where C_xx is, and so is what it makes of columns on a device; those on the host come back
-    to it.
+    Entries of C_xx err by SUM d_i d_j each, d_i^2 = C_xx[i, i]; the norm of a matrix of independent
+    errors is about that of its largest row, here SUM |M|_2 |M|_F with M = W^T diag(d).
     """
-
-    def __init__(self, scatter: Scatter, s: float) -> None:
-        matrix = scatter.covariance
-        p, trace = matrix.shape[0], _array.trace(matrix)
-        matrix *= (1 - s) * p / _or_one(trace)
-        _array.add_to_diagonal(matrix, s)
-        # Columns in comparable units first: a column of small numbers is not a null column.
-        size = np.sqrt(np.maximum(_array.diagonal(matrix), 0))
-        self.unit = _array.like(1 / np.where(size > 0, size, 1.0)[:, None], matrix)
-        matrix *= self.unit
-        matrix *= self.unit.T
-        self.inverse: Any = None
-        self.root = _array.cholesky(matrix)
-        if self.root is None or _array.diagonal(self.root).min() ** 2 <= p * EPS:
-            values, vectors = _array.eigh(matrix)
-            keep = values > values[-1] * p * EPS
-            self.inverse = _array.like(vectors[:, keep] / np.sqrt(values[keep]), matrix)
-        rank = p if self.inverse is None else self.inverse.shape[1]
-        self.spread = np.full(rank, trace / p) if s == 0 else None
-
-    def into(self, columns: Any) -> Any:
-        """W^T columns."""
-        there = self.unit * self._there(columns)
-        if self.inverse is not None:
-            return self._back(self.inverse.T @ there, columns)
-        return self._back(_array.solve_triangular(self.root, there, transposed=False), columns)
-
-    def out(self, columns: Any) -> Any:
-        """W columns."""
-        there = self._there(columns)
-        if self.inverse is not None:
-            return self._back(self.unit * (self.inverse @ there), columns)
-        solved = _array.solve_triangular(self.root, there, transposed=True)
-        return self._back(self.unit * solved, columns)
-
-    def _there(self, columns: Any) -> Any:
-        return _array.moved_to(_array.place_of(self.unit), columns)
-
-    def _back(self, made: Any, columns: Any) -> Any:
-        return _array.host(made) if isinstance(columns, np.ndarray) else made
+    variances = np.maximum(_array.diagonal(scatter.comoment), 0) / scatter.weight
+    found = SUM * float(np.prod(_norms(np.sqrt(variances), white)))
+    if covariance is None:
+        return found
+    size = norm(covariance if white is None else white.into(covariance))
+    found *= (1 - t) / or_one(float(variances.sum()))
+    return found + t * blur * (2 * size + blur) / or_one(norm(covariance)) ** 2
 
 
-def _beyond_rounding(cross: Cross | None) -> Array:
-    """C_xy, or zero where it is no more than rounding."""
-    assert cross is not None
-    covariance = cross.covariance
-    return covariance if _norm(covariance) > _rounding(cross) else np.zeros_like(covariance)
+def cancelled(cross: Cross, factor: Array | None = None) -> Array:
+    """(p,) how far every row of C_xy is off because of the means that cancel; or of C_xy F."""
+    right = np.abs(cross.offset_right)
+    return SUM * np.abs(cross.offset_left) * norm(right if factor is None else right @ factor)
 
 
-def _rounding(cross: Cross) -> float:
-    """The norm that C_xy has from the rounding of the means that cancel in it."""
-    return 16 * EPS * _norm(cross.offset_left) * _norm(cross.offset_right)
+def _with_sums(error: Array, matrix: Array) -> Array:
+    """The same, and what the sums left in each row are off by themselves."""
+    return error + SUM * lengths(matrix)
 
 
-def _norm(matrix: Array) -> float:
-    """Frobenius, also where squares overflow or vanish."""
-    with np.errstate(over="ignore"):
-        size = np.linalg.norm(matrix)
-    if not 1e-100 < size < 1e100 and (unit := np.abs(matrix).max(initial=0)) > 0:
-        size = unit * np.linalg.norm(matrix / unit)
-    return float(size)
+def _probe(sizes: Array) -> Array:
+    """(p,) -> (p, PROBES), the same numbers each time: |M probe|_F is about |M diag(sizes)|_F."""
+    drawn = np.random.default_rng(0).standard_normal((len(sizes), PROBES))
+    return sizes[:, None] * drawn / np.sqrt(PROBES)
 
 
-def lengths(rows: Array) -> Array:
-    """(n, p) -> (n,), also where squares overflow."""
-    largest = np.abs(rows).max(axis=1, initial=0)
-    return largest * np.linalg.norm(rows / np.where(largest > 0, largest, 1)[:, None], axis=1)
+def _norms(sizes: Array, white: Whitening | Axes | None) -> tuple[float, float]:
+    """|M|_2 and |M|_F of M = W^T diag(sizes), estimated: a factor of two does not matter."""
+    if white is None:
+        return float(sizes.max(initial=0)), norm(sizes)
+    image = white.into(_probe(sizes))
+    whole, largest = norm(image), 0.0
+    for _ in range(2):  # steps of the power method
+        vectors = sizes[:, None] * white.out(image)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=0), 1e-300)
+        image = white.into(sizes[:, None] * vectors)
+        largest = float(np.linalg.norm(image, axis=0).max(initial=0))
+    return largest, max(largest, whole)
 
 
 def _left_singular(matrix: Array) -> tuple[Array, Array]:
@@ -376,24 +377,19 @@ def _lanczos(matrix: Array, k: int) -> tuple[Array, Array] | None:
     return (vectors, values) if missed <= values[-1] * (1 + 1e-6) else None
 
 
-def _rank(values: Array, shape: tuple[int, ...]) -> int:
+def _rank(values: Array, shape: tuple[int, ...], error: float) -> int:
     """How many singular values are above rounding (a zero matrix has none)."""
-    return int((values > values[:1] * max(shape) * EPS).sum()) if values[:1].any() else 0
+    return int((values > values[:1] * max(shape) * EPS + error).sum())
 
 
-def _rank_of(columns: Array, size: float, limit: int | None) -> int:
-    """The rank of (p, k) columns of norm `size`, known to be `limit` at most."""
+def _rank_of(columns: Array, size: float, limit: int | None, error: float) -> int:
+    """The rank of (p, k) columns of norm `size`, known up to `error`; it is `limit` at most."""
     p, k = columns.shape
     limit = min(p, k if limit is None else limit, k)
     # Some of the rows tell of most columns that they are independent, at a fraction of the cost.
     some = columns[:: max(1, p // (64 * k))]
     if limit and 1e-100 < size < 1e100:  # squares neither overflow nor vanish
         squares = linalg.eigvalsh(some.T @ some)
-        if squares[-limit] > 1e-8 * size**2:
+        if squares[-limit] > 1e-8 * size**2 + error**2:
             return limit
-    return _rank(_left_singular(columns)[1][:limit], columns.shape)
-
-
-def _or_one(value: float) -> float:
-    """A divisor that is neither zero nor so small that dividing by it overflows."""
-    return value if value > 1e-300 else 1.0
+    return _rank(_left_singular(columns)[1][:limit], columns.shape, error)

@@ -1,4 +1,4 @@
-"""C_xx taken apart once, so that both knobs are arithmetic on its eigenvalues.
+"""B(s) and C_xx taken apart: W with W^T B W = I, and once for all s by the eigenvalues of C_xx.
 
 With C_xx = V diag(m) V^T all of B(s) = (1 - s) C_xx p / tr C_xx + s I are diagonal in V too,
 
@@ -14,11 +14,14 @@ whose largest eigenvectors take some hundred products of that cost, and no p x p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from . import _array
+from ._rounding import rounding
 from .moments import Array, Scatter
 
 # How much smaller than the largest the smallest b may be for its digits to be known.
@@ -36,7 +39,7 @@ class Spectrum:
     def whitening(self, s: float) -> Axes | None:
         """W for a shrinkage; None where B is so nearly singular that its range has to be found."""
         mean = float(self.variances.mean())
-        units = (1 - s) * self.variances / (mean if mean > 1e-300 else 1.0) + s
+        units = (1 - s) * self.variances / or_one(mean) + s
         if units.min() < SAFE_TO_DIVIDE * units.max():
             return None
         return Axes(self.vectors, 1 / np.sqrt(units), self.variances / units)
@@ -57,6 +60,55 @@ class Axes:
     def out(self, columns: Array) -> Array:
         """W columns."""
         return self.vectors @ (self.lengths[:, None] * columns)
+
+
+class Whitening:
+    """W with W^T B(s) W = I, by Cholesky where B is safely positive, else on its range.
+
+    `spread` is the diagonal of W^T C_xx W where that is one: of a single number at s = 0. All is
+    made where C_xx is, and so is what it makes of columns on a device; those on the host come back
+    to it.
+    """
+
+    def __init__(self, scatter: Scatter, s: float) -> None:
+        matrix = scatter.covariance
+        p, trace = matrix.shape[0], _array.trace(matrix)
+        matrix *= (1 - s) * p / or_one(trace)
+        _array.add_to_diagonal(matrix, s)
+        # Columns in comparable units first: a column of small numbers is not a null column.
+        size = np.sqrt(np.maximum(_array.diagonal(matrix), 0))
+        self.unit = _array.like(1 / np.where(size > 0, size, 1.0)[:, None], matrix)
+        matrix *= self.unit
+        matrix *= self.unit.T
+        self.inverse: Any = None
+        self.root = _array.cholesky(matrix)
+        if self.root is None or _array.diagonal(self.root).min() ** 2 <= rounding(1.0, p):
+            values, vectors = _array.eigh(matrix)
+            keep = values > rounding(values[-1], p)
+            self.inverse = _array.like(vectors[:, keep] / np.sqrt(values[keep]), matrix)
+        rank = p if self.inverse is None else self.inverse.shape[1]
+        self.spread = np.full(rank, trace / p) if s == 0 else None
+
+    def into(self, columns: Any) -> Any:
+        """W^T columns."""
+        there = self.unit * self._there(columns)
+        if self.inverse is not None:
+            return self._back(self.inverse.T @ there, columns)
+        return self._back(_array.solve_triangular(self.root, there, transposed=False), columns)
+
+    def out(self, columns: Any) -> Any:
+        """W columns."""
+        there = self._there(columns)
+        if self.inverse is not None:
+            return self._back(self.unit * (self.inverse @ there), columns)
+        solved = _array.solve_triangular(self.root, there, transposed=True)
+        return self._back(self.unit * solved, columns)
+
+    def _there(self, columns: Any) -> Any:
+        return _array.moved_to(_array.place_of(self.unit), columns)
+
+    def _back(self, made: Any, columns: Any) -> Any:
+        return _array.host(made) if isinstance(columns, np.ndarray) else made
 
 
 def largest(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array]:
@@ -108,3 +160,8 @@ def _count(diagonal: Array, columns: Array, bound: float) -> int:
         return -1
     rest = -np.eye(columns.shape[1]) - (columns.T / apart) @ columns
     return int((apart > 0).sum() + (np.linalg.eigvalsh(rest) > 0).sum())
+
+
+def or_one(value: float) -> float:
+    """A divisor that is neither zero nor so small that dividing by it overflows."""
+    return value if value > 1e-300 else 1.0

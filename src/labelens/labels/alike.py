@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from .._rounding import rounding
 from ..label_kernels import Jaccard, Ordinal
 from ..label_kernels.base import ClassKernel
 from .linear import numeric_columns, refuse_fourier
@@ -76,12 +77,15 @@ class AlikeLabels:
                 "'delta' for classes, 'rbf' for numbers, 'linear' for sets."
             )
         similarity = self.kernel.between(classes)
-        rounding = len(classes) * np.finfo(float).eps * np.abs(similarity).max()
+        # S errs by eps of its entries, and the row sums bound the norm of all of them.
+        error = rounding(np.abs(similarity).sum(axis=1).max(), len(classes))
         if centred:
             similarity = similarity - similarity.mean(axis=0)
             similarity -= similarity.mean(axis=1, keepdims=True)
         values, vectors = linalg.eigh(similarity)
-        keep = values > rounding
+        keep = values > error
+        if centred:
+            keep[0] = False  # the mean of all classes, which H takes to zero
         if not keep.any():  # all classes are the same
             return np.zeros((len(classes), 1))
         return vectors[:, keep] * np.sqrt(values[keep])

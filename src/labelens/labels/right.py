@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _array
+from .._rounding import rounding
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def spread_evenly(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     orthonormal. Unlike QR it does not care about the order of rows or columns.
     """
     left, values, right = np.linalg.svd(vectors, full_matrices=False)
-    rank = int((values > values[0] * max(vectors.shape) * np.finfo(float).eps).sum())
+    rank = int((values > rounding(values[0], max(vectors.shape))).sum())
     return left[:, :rank] @ right[:rank]
 
 
