@@ -14,8 +14,9 @@ from ._parameters import check_kernel
 from ._threads import in_order
 from ._validation import check_number, check_rows, check_seed
 from .kernels import Kernel, make_kernel, settle_gamma
-from .labels import AlikeLabels, as_labels, choose_kernel, make_label_map, read_labels
+from .labels import AlikeLabels, Labels, as_labels, choose_kernel, make_label_map, read_labels
 from .labels.fourier import FourierLabels, dense_columns
+from .labels.vocabulary import label_kind, number_labels
 from .maps import make_feature_map
 from .moments import Array, Spread
 
@@ -282,6 +283,10 @@ def knn_score(
     """
     labels, asked = (read_labels(y, len(y), None)[0] for y in (train_labels, test_labels))
     classes = labels.ndim == 1 and choose_kernel(labels) == "delta"
+    if classes and asked.ndim == 1 and len(asked):
+        both = Labels.joined([as_labels(labels), as_labels(asked)]).values
+        _, codes = number_labels(both, label_kind(both[0]), np.arange(len(both)))
+        labels, asked = codes[: len(labels)], codes[len(labels) :]
     model = (KNeighborsClassifier if classes else KNeighborsRegressor)(n_neighbors)
     return float(model.fit(train, labels).score(test, asked))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from sklearn.utils import _safe_indexing, indexable
 from ._threads import in_order
 from ._validation import check_number
 from .labels import choose_kernel, make_label_map, read_labels
+from .labels.vocabulary import label_kind, number_labels
 from .moments import Array
 
 Rows = NDArray[np.intp]
@@ -74,7 +74,7 @@ class Task:
         """At most `size` rows, in order, with classes in proportion."""
         order = draw.permutation(self.n)
         if self.kind == "classes" and self.labels.ndim == 1:
-            _, codes = np.unique(self.labels.astype(str), return_inverse=True)
+            _, codes = np.unique(spelled(self.labels), return_inverse=True)
             order = order[np.argsort(codes[order], kind="stable")]
         size = min(size, self.n)
         # Every n/size-th row of rows in the order of their classes.
@@ -86,9 +86,14 @@ class Task:
         if isinstance(cv, (int, np.integer)):
             check_number(cv, "cv", 2, integer=True)
             # Of a class with fewer rows than folds some folds have none.
-            stratified = stratified and min(Counter(self.labels.tolist()).values()) >= cv
+            stratified = (
+                stratified and np.unique(spelled(self.labels), return_counts=True)[1].min() >= cv
+            )
             cv = (StratifiedKFold if stratified else KFold)(cv, shuffle=True, random_state=seed)
-        return list(check_cv(cv, self.labels, classifier=stratified).split(self.X, self.labels))
+        labels = self.labels
+        if labels.ndim == 1 and labels.dtype.kind not in "biufU":  # which scikit-learn rejects
+            labels = spelled(labels)
+        return list(check_cv(cv, labels, classifier=stratified).split(self.X, labels))
 
     def folds(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
         """The same, where every row is held out once."""
@@ -181,6 +186,12 @@ class Task:
             return (share(Z) - chance) / (1 - chance) if chance < 1 else 0.0
 
         return adjusted
+
+
+def spelled(labels: NDArray[Any]) -> NDArray[Any]:
+    """(n,) classes of any type as strings, equal ones alike."""
+    classes, codes = number_labels(labels, label_kind(labels[0]), np.arange(len(labels)))
+    return np.array([str(label) for label in classes])[codes]
 
 
 def is_continuous(labels: NDArray[Any]) -> bool:

@@ -14,7 +14,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from ._optional import require
-from .task import Task, is_continuous, score
+from .labels.vocabulary import label_kind, number_labels
+from .task import Task, is_continuous, score, spelled
 
 HELD_OUT = 0.25
 # Rows that neighbours are looked for among, and rows that look: more would take minutes.
@@ -62,7 +63,7 @@ def held_out(labels: NDArray[Any] | None, n: int, seed: int) -> NDArray[np.bool_
     """A quarter of the rows, of every class where it has rows enough."""
     strata = None
     if labels is not None and labels.ndim == 1 and not is_continuous(labels):
-        _, codes, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
+        _, codes, counts = np.unique(spelled(labels), return_inverse=True, return_counts=True)
         if counts.min() >= 2 and len(counts) <= n * HELD_OUT * 0.5:
             strata = codes
     rows = np.arange(n)
@@ -143,15 +144,13 @@ def some_of(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDA
 
 def _majority(labels: Any, asked: Any) -> float:
     """How often the commonest of the known labels is right."""
-    values, counts = np.unique(labels.astype(str), return_counts=True)
-    return float(np.mean(asked.astype(str) == values[np.argmax(counts)]))
+    values, counts = np.unique(spelled(labels), return_counts=True)
+    return float(np.mean(spelled(asked) == values[np.argmax(counts)]))
 
 
 def _confusion(labels: Any, guesses: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    names = sorted(set(labels.tolist()) | set(guesses.tolist()), key=lambda v: (str(type(v)), v))
-    number = {name: i for i, name in enumerate(names)}
+    both = np.concatenate([labels, guesses])
+    names, codes = number_labels(both, label_kind(both[0]), np.arange(len(both)))
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    pairs = zip(labels.tolist(), guesses.tolist(), strict=True)
-    for a, b in pairs:
-        counts[number[a], number[b]] += 1
+    np.add.at(counts, (codes[: len(labels)], codes[len(labels) :]), 1)
     return names, counts
