@@ -11,7 +11,8 @@ import pytest
 import labelens
 from labelens import KernelSupervisedPCA, SupervisedPCA
 from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Sum, Tree
-from labelens.persist import info
+from labelens.persist import info, load_with_table
+from labelens.tables import Encoding
 from persist.compositions import KERNEL, KINDS, assert_same, fitted
 from persist.forging import (
     CONTAINERS,
@@ -48,6 +49,34 @@ def test_a_forgery_without_a_change_loads(saved, tmp_path):
     (tmp_path / "m").write_bytes(Forgery(saved).content())
     X, model = good()
     assert_same(model, labelens.load(tmp_path / "m"), X)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (put("table", value=None), "no array 'table"),
+        (put("table", value=[]), "must be"),
+        (put("table", "impute", value="mode"), "do not fit"),
+        (put("table", "impute", value="drop"), "does not fill"),
+        (put("table", "code", value="x"), "'code'.*does not know"),
+        (put("table", value={}), "lacks 'impute'"),
+        (array("table.splits", lambda a: a[:2]), "shape"),
+        (array("table.splits", lambda a: a * 0), "of no column"),
+        (array("table.splits", lambda a: a - 2), "of no column"),
+        (array("table.splits", lambda a: a + 2**60), "of no column"),
+        (array("table.fill", with_nan), "not finite"),
+    ],
+)
+def test_forged_tables_are_refused(tmp_path, change, words):
+    model = good()[1]
+    names = tuple(model.feature_names_in_)
+    table = Encoding(names, (-1,) * len(names), "mean", (0.5,) * len(names))
+    labelens.save(model, tmp_path / "m", table=table)
+    assert load_with_table(tmp_path / "m")[1] == table
+    forged = Forgery((tmp_path / "m").read_bytes())
+    change(forged)
+    (tmp_path / "m").write_bytes(forged.content())
+    refused(tmp_path / "m", words)
 
 
 @pytest.mark.parametrize("name", FORGERIES)

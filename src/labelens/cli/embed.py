@@ -137,7 +137,7 @@ def write_all(
     for j in range(trial.Z.shape[1]):
         frame[f"z{j + 1}"] = trial.Z[:, j]
     tables.write(frame, folder / embedding)
-    save(trial.model, folder / FILES["model"])
+    save(trial.model, folder / FILES["model"], table=table.encoding)
     bar.at(DRAWING)
     draw(folder / FILES["picture"], trial, columns, facts["method"])
     bar.at(REPORTING)

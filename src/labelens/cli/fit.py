@@ -65,7 +65,7 @@ def fit(
             start = perf_counter()
             model.fit(rows, table.labels)
             seconds = perf_counter() - start
-            save(model, path, moments=moments)
+            save(model, path, moments=moments, table=table.encoding)
         facts = _facts(data.name, len(table.X), len(table.names), model, reason)
         show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
 

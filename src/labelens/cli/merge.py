@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..persist import load, save
+from ..persist import load, load_with_table, save
 from . import options as o
 from .output import in_words, new_file, show
 
@@ -28,9 +28,10 @@ def merge(
     """  # noqa: D301
     with in_words(quiet or json):
         with new_file(out, force) as path:
-            whole = load(models[0])
+            whole, table = load_with_table(models[0])
             for model in models[1:]:
                 whole.merge(load(model))
-            save(whole, path, moments=True)
+            # Merged models have the same features; what gaps are filled with may differ a little.
+            save(whole, path, moments=True, table=table)
         facts = {"models": len(models), "rows": whole.n_samples_seen_, "written": str(out)}
         show(facts, json, quiet)

@@ -65,7 +65,9 @@ Kept = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Filling = Annotated[Impute | None, typer.Option(help="What to do about gaps.")]
+Filling = Annotated[
+    Impute | None, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
 
 

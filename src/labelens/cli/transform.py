@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .. import tables
 from .._optional import require
-from ..persist import load
+from ..persist import load, load_with_table
 from ..streaming import transform as stream
 from . import options as o
 from .build import READING
@@ -21,7 +21,9 @@ def transform(
     model: o.Model,
     data: o.Data,
     out: Annotated[Path, typer.Option(help="The embedding, .parquet, .csv or .npy.")],
-    impute: o.Filling = None,
+    impute: Annotated[
+        o.Impute | None, typer.Option(help="If not as in `fit`: drop leaves rows with gaps out.")
+    ] = None,
     memory: o.Memory = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -38,7 +40,10 @@ def transform(
             raise ValueError(f"--out must end in .parquet, .csv or .npy, got {out.name!r}.")
         if is_streamed(data, memory) or out.suffix == ".npy":
             if impute is not None:
-                raise ValueError("--impute needs all rows at once; fill the gaps in the files.")
+                raise ValueError(
+                    "--impute is not for rows read in chunks, nor for .npy; fill the gaps in the "
+                    "files first, or write .parquet or .csv."
+                )
             with new_file(out, force) as path, Meter(quiet or json) as meter:
                 estimator = load(model)
                 meter.does("embedding")
@@ -48,19 +53,18 @@ def transform(
             return
         work = [READING, "embedding", "writing"]
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
-            estimator = load(model)
+            estimator, encoding = load_with_table(model)
             frame = tables.read(data, told=lambda share: bar.at(READING, share))
             bar.at("embedding")
-            filling = impute and impute.value
             names = getattr(estimator, "feature_names_in_", None)
-            if names is None:
-                names = [f"x{i}" for i in range(estimator.n_features_in_)]
-                table = tables.align(frame, names, filling)
-                Z = estimator.transform(table.X)
-            else:
-                table = tables.align(frame, list(names), filling)
+            features: Any = names if encoding is None else encoding
+            if features is None:
+                features = [f"x{i}" for i in range(estimator.n_features_in_)]
+            table = tables.align(frame, features, impute and impute.value)
+            rows = table.X
+            if names is not None:
                 rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
-                Z = estimator.transform(rows)
+            Z = estimator.transform(rows)
             bar.at("writing")
             written = table.shown[[]].reset_index(names="row")
             for j in range(Z.shape[1]):

@@ -33,6 +33,7 @@ class Material:
     code: Callable[[str], str]  # the name of a label -> Python that sets X and y
     # The names of columns that a saved model asks for; None where X had none.
     feature_names: list[str] | None = field(default=None)
+    encoding: tables.Encoding | None = field(default=None)  # of a table
     # (n,) rising, where some rows were left out: by which the user knows the others.
     numbers: NDArray[np.int64] | None = field(default=None)
 
@@ -57,6 +58,7 @@ def from_table(name: str, table: tables.Table, code: str) -> Material:
         list(table.notes),
         loaded,
         feature_names=table.names,
+        encoding=table.encoding,
         numbers=_numbers(table.shown.index),
     )
 

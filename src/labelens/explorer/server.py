@@ -301,7 +301,8 @@ def model_file(session: Session, view: View) -> bytes:
     model = session.fit(view).model
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.labelens"
-        save(model.estimator_ if view.wheel else model, path)
+        table = session.material.encoding
+        save(model.estimator_ if view.wheel else model, path, table=table)
         return path.read_bytes()
 
 

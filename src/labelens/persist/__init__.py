@@ -24,6 +24,9 @@ duplicate keys, gaps and sizes before it allocates, and the writer must be atomi
                             kernel as its kind and its fields
         n_features_in       columns of X
         feature_names       whether they are there, as text in the arrays
+        table               what was done about gaps in the columns of a table; which features are
+                            levels of text and the values for gaps are arrays; absent where the
+                            model was not fitted on one
         n_samples           rows seen
         training_rows       rows of the training data inside the file (landmarks, exact kernel)
         moments             whether a fit can go on from it
@@ -42,6 +45,24 @@ A method that is not fitted has format, labelens, method and arrays, and its par
 unfitted (`save_method`).
 """
 
-from .model import info, load, load_method, load_state, save, save_method, save_state
+from .model import (
+    info,
+    load,
+    load_method,
+    load_state,
+    load_with_table,
+    save,
+    save_method,
+    save_state,
+)
 
-__all__ = ["info", "load", "load_method", "load_state", "save", "save_method", "save_state"]
+__all__ = [
+    "info",
+    "load",
+    "load_method",
+    "load_state",
+    "load_with_table",
+    "save",
+    "save_method",
+    "save_state",
+]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._files import named
 from .._warn import warn_user
+from ..tables import Encoding
 from . import container
 from .packing import (
     BY_NAME,
@@ -28,9 +29,16 @@ from .packing import (
 from .parameters import put_parameters, take_parameters
 from .spelling import take_texts
 from .strict import INTEGER, NOTHING, OBJECT, TEXT, Arrays, fields, parse
+from .table import take_table
 
 
-def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False) -> None:
+def save(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    *,
+    moments: bool = False,
+    table: Encoding | None = None,
+) -> None:
     """Write a fitted estimator to one file, which `labelens.load` reads.
 
     The file takes the place of an older one only when it is complete. It holds what `transform`
@@ -46,6 +54,9 @@ def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False)
     moments : bool, default=False
         Whether the moments go with it, so that `partial_fit` and `merge` can go on from the file.
         With exact kernels that is everything known of the training rows, labels included.
+    table : labelens.tables.Encoding, default=None
+        How columns of a table became the features, with the values for gaps: `labelens transform`
+        does the same to new rows.
 
     Examples
     --------
@@ -58,7 +69,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, moments: bool = False)
     >>> bool((same.transform(X) == model.transform(X)).all())
     True
     """
-    header, arrays = packed(estimator, moments)
+    header, arrays = packed(estimator, moments, table)
     try:  # what could not be loaded is not saved
         built(parse(json.dumps(header), "its header"), arrays)
     except ValueError as error:
@@ -100,9 +111,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.transform(X) == model.transform(X)).all())
     True
     """
+    return load_with_table(path)[0]
+
+
+def load_with_table(path: str | os.PathLike[str]) -> tuple[Any, Encoding | None]:
+    """The same, and how columns of a table became the features, where the file says so."""
     try:
         header, arrays = container.read(Path(path))
-        return built(checked(header, arrays), arrays)
+        facts = checked(header, arrays)
+        estimator = built(facts, arrays)
+        names = getattr(estimator, "feature_names_in_", None)
+        return estimator, take_table(
+            facts["table"], names, Arrays(arrays, d=facts["n_features_in"])
+        )
     except ValueError as error:
         raise _refusal(path, "loaded", error) from None
 
@@ -182,6 +203,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         labels = known_labels(facts["labels"], left)
         classes = classes_of(facts, labels, left)
         names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
+        table = take_table(facts["table"], names, left)
         parameters = take_parameters(facts["parameters"], BY_NAME[facts["method"]], left)
     except ValueError as error:
         raise _refusal(path, "read", error) from None
@@ -190,6 +212,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": {name: _shown(value) for name, value in parameters.items()},
         "n_features_in": facts["n_features_in"],
         "feature_names": names,
+        "impute": None if table is None else table.impute,
         "label_kernel": None if labels is None else _shown(labels.kernel),
         "classes": None if classes is None else [_shown(label) for label in classes],
         "n_samples": facts["n_samples"],

@@ -15,6 +15,7 @@ from ..methods import METHODS
 from ..moments import refuse_sealed
 from ..projection import Projection
 from ..recipe import Recipe, scales_moments, statistics
+from ..tables import Encoding
 from . import container
 from .labels import (
     KnownLabels,
@@ -44,17 +45,21 @@ from .strict import (
     texts,
     within,
 )
+from .table import put_table, take_table
 
 OUTPUTS = ("default", "pandas", "polars")
 NO_OUTPUT: dict[str, Any] = {"set_output": None}  # of files in which set_output was not called
+OPTIONAL = NO_OUTPUT | {"table": None}  # what a header may lack
 BY_NAME = {method.__name__: method for method in METHODS.values()}
 
 
 # Into a file -------------------------------------------------------------------------------------
 
 
-def packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a fitted estimator."""
+def packed(
+    estimator: Any, moments: bool, table: Encoding | None = None
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a fitted estimator, and of the columns that it was fitted on."""
     beginning = signed(estimator)
     check_is_fitted(estimator, "moments_")
     arrays: dict[str, NDArray[Any]] = {}
@@ -90,6 +95,8 @@ def packed(estimator: Any, moments: bool) -> tuple[dict[str, Any], dict[str, NDA
     elif recipe.phi is None:
         put_rows("rows", known.rows, arrays)
     header["training_rows"] = _training_rows(arrays)
+    if table is not None:
+        header["table"] = put_table(table, estimator, arrays)
     return header, arrays
 
 
@@ -124,12 +131,13 @@ def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
 def checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """The header with all of its fields, each of its type."""
     facts = fields(
-        NO_OUTPUT | header,
+        OPTIONAL | header,
         "its header",
         format=INTEGER,
         labelens=TEXT,
         method=TEXT,
         set_output=TEXT + NOTHING,
+        table=OBJECT + NOTHING,
         parameters=OBJECT,
         n_features_in=INTEGER,
         feature_names=FLAG,
@@ -226,10 +234,12 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     elif not moments:
         raise ValueError("it has neither a solution nor moments")
     estimator.n_features_in_ = d
+    facts = OPTIONAL | facts
     if facts["feature_names"]:
         estimator.feature_names_in_ = np.array(take_texts("feature_names", arrays, "d"), object)
+    take_table(facts["table"], getattr(estimator, "feature_names_in_", None), arrays)
     arrays.done()
-    return configured(estimator, NO_OUTPUT | facts)
+    return configured(estimator, facts)
 
 
 def _kernel(estimator: Any, gamma: Any) -> Kernel | None:

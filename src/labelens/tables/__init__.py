@@ -4,6 +4,7 @@ pandas reads them; what is decided about a column is said in a sentence.
 """
 
 from .columns import Table, align, pick
+from .encoding import Encoding
 from .files import read, write
 
-__all__ = ["Table", "align", "pick", "read", "write"]
+__all__ = ["Encoding", "Table", "align", "pick", "read", "write"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._optional import require
 from .._validation import some
+from .encoding import Encoding
 from .files import Frame
 
 # A column of text with more values than this is a name or prose, not a category.
@@ -25,6 +26,7 @@ class Table:
     labels: Any  # (n,) or (n, m) array; None where none was asked for
     shown: Frame  # (n, some) columns as they were, to look at
     notes: list[str]
+    encoding: Encoding  # how new rows become such features
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)  # labels, each as it was, (n,)
 
 
@@ -49,33 +51,50 @@ def pick(
         for name in dict.fromkeys(features or frame.columns)
         if name not in labels and name not in drop
     ]
-    numbers = _as_numbers(frame, chosen, notes)
-    if not len(numbers.columns):
+    numbers, parts = _as_numbers(frame, chosen, notes)
+    if not parts:
         raise ValueError(
             "No column is left to use as a feature. "
             + (" ".join(notes) or "All are labels, or dropped.")
         )
-    kept = _without_gaps(numbers, impute, notes)
+    encoding = Encoding.of(parts, impute)
+    if encoding.fill:
+        encoding = replace(encoding, fill=_fill(numbers, impute))
+    kept = _without_gaps(numbers, encoding, impute, notes)
     numbers = numbers[kept]
     shown = frame.loc[kept, list(frame.columns[:8])]
     columns = {name: values[kept] for name, values in columns.items()}
     arrays = list(columns.values())
     target = arrays[0] if len(arrays) == 1 else np.column_stack(arrays) if arrays else None
-    return Table(numbers.to_numpy(np.float64), list(numbers.columns), target, shown, notes, columns)
+    X, names = numbers.to_numpy(np.float64), list(numbers.columns)
+    return Table(X, names, target, shown, notes, encoding, columns)
 
 
-def align(frame: Frame, names: Sequence[str], impute: str | None = None) -> Table:
-    """The columns that a model was fitted on, by name; categories that it never saw are zero."""
+def align(frame: Frame, features: Encoding | Sequence[str], impute: str | None = None) -> Table:
+    """The features that a model was fitted on; categories that it never saw are zero.
+
+    Gaps are filled with the values of the `Encoding`, which are those of the training rows, never
+    with values of these. A model without one knows the names of its features only.
+    """
     pandas = require("pandas", extra="cli")
     notes: list[str] = []
+    if not isinstance(features, Encoding):
+        features = Encoding.of([_origin_of(frame, name) for name in features], None)
+    if impute in ("mean", "median") and impute != features.impute:
+        raise ValueError(
+            f"This model has no {impute} of its training rows to fill gaps with: it was fitted "
+            f"{f'with --impute {features.impute}' if features.impute else 'without --impute'}. Fit "
+            f"it with --impute {impute}, or leave rows with gaps out with --impute drop."
+        )
     levels: dict[str, list[str]] = {}  # those that the model knows, of every column of text
     parts: list[Any] = []
-    for name in names:
-        if name in frame.columns:
-            parts.append(_numbers_again(pandas, frame[name]))
+    for column, level in features.parts:
+        if column not in frame.columns:
+            raise _unknown(frame, column)
+        if level is None:
+            parts.append(_numbers_again(pandas, frame[column]))
         else:
-            column = _column_of(frame, name)
-            levels.setdefault(column, []).append(name[len(column) + 1 :])
+            levels.setdefault(column, []).append(level)
     unseen: list[str] = []
     for column, known in levels.items():
         values = frame[column].astype("string")
@@ -84,10 +103,10 @@ def align(frame: Frame, names: Sequence[str], impute: str | None = None) -> Tabl
         unseen += [f"{column}={level}" for level in new]
     if unseen:
         notes.append(f"Unknown to the model, counted as none: {', '.join(unseen[:5])}.")
-    numbers = pandas.concat(parts, axis=1)[list(names)]
-    kept = _without_gaps(numbers, impute, notes)
-    values = numbers[kept].to_numpy(np.float64)
-    return Table(values, list(names), None, frame.loc[kept, list(frame.columns[:8])], notes)
+    numbers = pandas.concat(parts, axis=1)[list(features.names)]
+    kept = _without_gaps(numbers, features, impute or features.impute, notes, "the training rows")
+    values, shown = numbers[kept].to_numpy(np.float64), frame.loc[kept, list(frame.columns[:8])]
+    return Table(values, list(features.names), None, shown, notes, features)
 
 
 def _numbers_again(pandas: Any, column: Any) -> Any:
@@ -104,12 +123,14 @@ def _numbers_again(pandas: Any, column: Any) -> Any:
     return numbers.astype("float64")
 
 
-def _column_of(frame: Frame, name: str) -> str:
-    """The column of text that this feature, column=level, is a level of; both may have a "="."""
+def _origin_of(frame: Frame, name: str) -> tuple[str, str | None]:
+    """A column of numbers, or the column of text and its level in column=level, with any "="."""
+    if name in frame.columns:
+        return name, None
     beginnings = [name[:i] for i, letter in enumerate(name) if letter == "="]
     for column in reversed(beginnings):
         if column in frame.columns:
-            return column
+            return column, name[len(column) + 1 :]
     raise _unknown(frame, beginnings[-1] if beginnings else name)
 
 
@@ -163,9 +184,13 @@ def _label_array(column: Any) -> NDArray[Any]:
     return column.astype(str).to_numpy(dtype=object)
 
 
-def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
+def _as_numbers(
+    frame: Frame, chosen: Sequence[str], notes: list[str]
+) -> tuple[Frame, list[tuple[str, str | None]]]:
+    """The features, and the column and level that each comes from."""
     pandas = require("pandas", extra="cli")
     parts: list[Any] = []
+    origins: list[tuple[str, str | None]] = []
     coded: list[str] = []
     dates: list[str] = []
     prose: list[str] = []
@@ -176,6 +201,7 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
             if column.dtype.kind == "c":
                 raise ValueError(f"The column {name!r} holds complex numbers.")
             parts.append(column.astype("float64"))
+            origins.append((name, None))
         elif _is_date(pandas, column):
             dates.append(name)
         else:
@@ -189,6 +215,7 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
                 continue
             coded.append(f"{name!r} ({len(levels)} values)")
             parts += _one_hot(pandas, name, values, levels)
+            origins += [(name, level) for level in levels]
     if odd:
         notes.append(f"Mostly numbers, but taken as text: {', '.join(odd)}.")
     if coded:
@@ -200,7 +227,7 @@ def _as_numbers(frame: Frame, chosen: Sequence[str], notes: list[str]) -> Frame:
             f"Left out, because they are text with more than {MOST_CATEGORIES} different values: "
             f"{', '.join(map(repr, prose))}."
         )
-    return pandas.concat(parts, axis=1) if parts else pandas.DataFrame(index=frame.index)
+    return (pandas.concat(parts, axis=1) if parts else pandas.DataFrame(index=frame.index)), origins
 
 
 def _is_date(pandas: Any, column: Any) -> bool:
@@ -214,7 +241,21 @@ def _looks_like_dates(pandas: Any, values: Any) -> bool:
     return bool(pandas.to_datetime(some, errors="coerce", format="mixed").notna().all())
 
 
-def _without_gaps(numbers: Frame, impute: str | None, notes: list[str]) -> NDArray[np.bool_]:
+def _fill(numbers: Frame, impute: str | None) -> tuple[float, ...]:
+    """What gaps are filled with, by feature."""
+    if (empty := numbers.isna().all()).any():
+        name = numbers.columns[empty][0]
+        raise ValueError(f"The column {name!r} has no value at all; leave it out with --drop.")
+    return tuple(getattr(numbers, str(impute))().tolist())
+
+
+def _without_gaps(
+    numbers: Frame,
+    encoding: Encoding,
+    impute: str | None,
+    notes: list[str],
+    of: str = "their column",
+) -> NDArray[np.bool_]:
     """Fill the gaps, or say which rows stay; `numbers` is changed, it is ours."""
     values = numbers.to_numpy()
     if np.isinf(values).any():
@@ -230,8 +271,8 @@ def _without_gaps(numbers: Frame, impute: str | None, notes: list[str]) -> NDArr
     )
     if impute is None:
         raise ValueError(
-            f"Values are missing ({told}, of {len(numbers)} rows). Fill them with --impute mean or "
-            "--impute median, or leave such rows out with --impute drop."
+            f"Values are missing ({told}, of {len(numbers)} rows). Fit with --impute mean or "
+            "--impute median to fill them, or leave such rows out with --impute drop."
         )
     if impute == "drop":
         kept = ~gaps.any(axis=1)
@@ -239,10 +280,6 @@ def _without_gaps(numbers: Frame, impute: str | None, notes: list[str]) -> NDArr
             raise ValueError(f"Every row has a missing value ({told}): none would be left.")
         notes.append(f"{int((~kept).sum())} rows with missing values are left out ({told}).")
         return kept
-    if (counts == len(numbers)).any():
-        name = numbers.columns[counts == len(numbers)][0]
-        raise ValueError(f"The column {name!r} has no value at all; leave it out with --drop.")
-    filled = numbers.fillna(getattr(numbers, impute)())
-    numbers[:] = filled
-    notes.append(f"Missing values are filled with the {impute} of their column ({told}).")
+    numbers[:] = np.where(gaps, np.array(encoding.fill), values)
+    notes.append(f"Missing values are filled with the {impute} of {of} ({told}).")
     return everything
