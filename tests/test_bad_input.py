@@ -2,11 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.kernel_approximation import RBFSampler
 
+import labelens
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -185,10 +187,10 @@ def test_fit_needs_two_rows_and_two_classes(model):
     X, y = good()
     with pytest.raises(ValueError, match="n_samples = 1"):
         clone(model).fit(X[:1], y[:1])
-    with pytest.raises(ValueError, match="Only one class has been seen, 'a'"):
+    with pytest.raises(ValueError, match="y has a single class, 'a'"):
         clone(model).fit(X, ["a"] * 12)
     fitted = clone(model).fit(X, y)
-    with pytest.raises(ValueError, match="Only one class has been seen"):
+    with pytest.raises(ValueError, match="y has a single class"):
         fitted.fit(X, np.zeros(12))
     fitted.transform(X)
 
@@ -286,6 +288,50 @@ def test_label_kernels_that_need_numbers():
         KernelSupervisedPCA(1, approximation="exact").fit(X)
     with pytest.raises(ValueError, match="y has no labels: every value is missing_label=-1"):
         SupervisedPCA(1, missing_label=-1).partial_fit(X, np.full(12, -1))
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "words"),
+    [
+        ([[1, 2]] * 12, ValueError, r"a single class in each of its columns, \(1, 2\)"),
+        ((i % 2 for i in range(12)), TypeError, r"y is a generator, .*pass list\(y\)"),
+        ({"a", "b"}, TypeError, "y is a set, and must be an array or a list"),
+        ([[1], [1, 2]] * 6, TypeError, r"row 0 of y is \[1\] \(list\), .*labels in every row"),
+    ],
+    ids=["constant", "generator", "set", "ragged"],
+)
+def test_labels_in_odd_containers(labels, error, words):
+    with pytest.raises(error, match=words):
+        SupervisedPCA(1).fit(good()[0], labels)
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (["1", "2"] * 6, r"sample_weight has '1' \(str\) at row 0; every weight must be a number"),
+        ([1, None] * 6, r"sample_weight has None \(NoneType\) at row 1"),
+        ((1 for _ in range(12)), "sample_weight is a generator; pass an array or a list"),
+    ],
+    ids=["strings", "None", "generator"],
+)
+def test_weights_that_are_no_numbers(weight, words):
+    with pytest.raises(TypeError, match=words):
+        SupervisedPCA(1).fit(*good(), sample_weight=weight)
+
+
+def test_tables_of_arrow_are_frames():
+    X, y = good()
+    names = [f"x{j}" for j in range(X.shape[1])]
+    table = pa.table(dict(zip(names, np.asarray(X).T, strict=True)))
+    expected = SupervisedPCA(1).fit(X, y).components_
+    whole = labelens.fit(SupervisedPCA(1), table.append_column("y", pa.array(y)), label="y")
+    parts = labelens.fit(SupervisedPCA(1), [(table[:5], y[:5]), (table[5:], y[5:])])
+    for model in (SupervisedPCA(1).fit(table, y), whole, parts):
+        np.testing.assert_array_equal(model.components_, expected)
+        assert model.feature_names_in_.tolist() == names
+        assert model.transform(table).shape == (len(y), 1)
+    for batch in table.to_batches():
+        SupervisedPCA(1).fit(batch, y)
 
 
 def test_inverse_transform_of_the_wrong_shape():

@@ -200,7 +200,7 @@ def test_two_columns_of_classes_have_two_sums(data):
     Y = np.c_[y, X[:, 3] > 0]
     with pytest.warns(UserWarning, match="Only 3 of the 4"):
         assert SupervisedPCA(4).fit(X, Y).singular_values_[2] > 0
-    with pytest.raises(ValueError, match="Only one class"):
+    with pytest.raises(ValueError, match="a single class"):
         SupervisedPCA(1).fit(X, np.tile([3, 4], (90, 1)))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
@@ -30,6 +31,7 @@ from . import _array
 __all__ = [
     "aligned",
     "all_finite",
+    "as_frame",
     "check_embedding",
     "check_is_fitted",
     "check_number",
@@ -108,7 +110,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
         return X
     if _array.on_device(X):
         return _check_device_rows(estimator, X, reset)
-    X = _array.host(X)
+    X = as_frame(_array.host(X))
     names = _column_names(X)
     if names is not None and len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -144,6 +146,11 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
     if finite:
         refuse_non_finite(rows, names)
     return rows
+
+
+def as_frame(X: Any) -> Any:
+    """A table or record batch of Arrow as a frame of pandas; anything else as it is."""
+    return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "column_names") else X
 
 
 def _check_device_rows(estimator: Any, X: Any, reset: bool) -> Any:
@@ -355,6 +362,18 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
             "shall not count: sample_weight.filled(0)."
         )
     values = np.asarray(sample_weight)
+    if values.ndim == 0 and values.dtype == object:
+        raise TypeError(
+            f"sample_weight is a {type(sample_weight).__name__}; pass an array or a list with a "
+            "number for every row."
+        )
+    if values.dtype.kind not in "biuf":
+        for row, value in enumerate(values.ravel().tolist()):
+            if not isinstance(value, (Real, Decimal)):
+                raise TypeError(
+                    f"sample_weight has {value!r} ({type(value).__name__}) at row {row}; every "
+                    "weight must be a number >= 0."
+                )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values)))
         raise ValueError(

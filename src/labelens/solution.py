@@ -78,9 +78,12 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
     if moments.classes is None:
         return None
     if len(moments.classes) <= recipe.label_columns:
+        found, where = moments.classes[0], ""
+        if recipe.label_columns > 1:
+            found, where = tuple(label for _, label in moments.classes), " in each of its columns"
         raise NotFittedError(
-            f"Only one class has been seen, {moments.classes[0]!r}: there is nothing to tell it "
-            "apart from (1 class). Fit rows of at least two classes before transforming."
+            f"y has a single class{where}, {found!r} (1 class); at least two are required. "
+            "Fit rows of another class, or pass y=None to look for variance."
         )
     return tuple(moments.classes[i] for i in in_order(list(moments.classes)))
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 
 from ._threads import in_order
-from ._validation import check_number
+from ._validation import as_frame, check_number
 from .labels import choose_kernel, make_label_map, read_labels
 from .labels.vocabulary import label_kind, number_labels
 from .moments import Array
@@ -41,7 +41,7 @@ class Task:
     def of(cls, estimator: Any, X: Any, y: Any) -> Task:
         if y is None:
             raise ValueError("y is None: there are no labels that an embedding could have seen.")
-        (X,) = indexable(X)
+        (X,) = indexable(as_frame(X))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         marker = getattr(estimator, "missing_label", None)
         labels, labelled = read_labels(y, n, marker)

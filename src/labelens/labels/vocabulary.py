@@ -89,7 +89,8 @@ def _number_objects(
     except TypeError:
         raise TypeError(
             f"Unknown label type: row {int(rows[0])} of y is {y[0]!r} ({type(y[0]).__name__}), "
-            "which is not hashable."
+            "which is not hashable. Pass a number, a string or a date for every row, or as many "
+            "labels in every row."
         ) from None
     labels = list(map(plain, number))
     order = in_order(labels)

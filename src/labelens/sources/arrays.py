@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _array
-from .._validation import some
+from .._validation import as_frame, some
 from ..labels import as_labels
 from ..tables.files import BROKEN, load_arrays
 from .base import Chunk, Source, some_rows
@@ -19,7 +19,7 @@ from .base import Chunk, Source, some_rows
 class InMemory(Source):
     def __init__(self, X: Any, label: Any, called: str = "the array") -> None:
         self.called = called
-        X = X.tocsr() if sparse.issparse(X) else _array.host(X)
+        X = X.tocsr() if sparse.issparse(X) else as_frame(_array.host(X))
         self.X, self.y = _parted(X, label)
         if getattr(self.X, "ndim", 2) != 2:
             raise ValueError(f"X must have two dimensions, got shape {self.X.shape}.")

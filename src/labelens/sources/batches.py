@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._validation import as_frame
 from ..labels import Labels, as_labels
 from .base import Chunk, Source, dense_head, some_rows
 
@@ -72,7 +73,7 @@ def _pair(batch: Any) -> tuple[Any, Any]:
             "A source is an array, a frame, paths of files or an iterable of (X, y) pairs; "
             f"this one gave a {type(batch).__name__}."
         )
-    return batch[0], batch[1]
+    return as_frame(batch[0]), batch[1]
 
 
 def _names(X: Any) -> list[str] | None:
