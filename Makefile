@@ -13,7 +13,7 @@ help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
-	@echo "make torture  hostile files, unlucky data, threads, signals, fuzzing: a line each"
+	@echo "make torture  hostile files, unlucky data, noise, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
 	@echo "            bench-quality compares what embeddings tell of held-out labels,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"

@@ -10,7 +10,8 @@ n_components="auto"  as many as carry dependence beyond chance: component j coun
                      all before it count. At most 5000 rows are looked at, and 32 components.
                      The weights of classes are those of the shuffled labels. Sample weights stay
                      with the rows in 19 shuffles and move with the labels in 19 others, so that
-                     the 5 % hold whether they depend on the rows or on the labels.
+                     the 5 % hold whether they depend on the rows or on the labels. Where gamma is
+                     "auto" too, shuffles take the best of all widths.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _parameters
 from ._threads import one_blas_thread
@@ -31,6 +31,7 @@ from .kernels import SHIFT_INVARIANT
 from .maps import Identity
 from .moments import Array
 from .recipe import draw_label_map, draw_recipe, needs_spread, settle_kernel, spread_of, summarize
+from .shuffles import Rows, shuffler
 from .solution import solve
 from .solvers import SPECTRAL
 from .task import Task
@@ -63,9 +64,11 @@ def settle(estimator: Any, batch: Batch) -> Any:
         if "n_components" in auto:
             work.n_components = MOST_COMPONENTS  # those that labels lack are zero
         if "gamma" in auto:
-            work.gamma = _best_width(work, labelled)
+            gammas = _widths(work, labelled)
+            work.gamma = _best_width(work, labelled, gammas) if len(gammas) > 1 else gammas[0]
         if "n_components" in auto:
-            work.n_components = _beyond_chance(work, labelled)
+            tried = [{"gamma": gamma} for gamma in gammas] if "gamma" in auto else [{}]
+            work.n_components = _beyond_chance(work, labelled, tried)
     return _parameters.altered(work, random_state=estimator.random_state)
 
 
@@ -84,12 +87,17 @@ def _lean(estimator: Any, **changes: Any) -> Any:
     return _parameters.altered(estimator, **changes)
 
 
-def _best_width(estimator: Any, batch: Batch) -> float:
-    scale, seed = _parameters.altered(estimator, gamma="scale"), estimator.random_state
-    kernel, _ = settle_kernel(scale, batch, seed)
+def _widths(estimator: Any, batch: Batch) -> list[float]:
+    scale = _parameters.altered(estimator, gamma="scale")
+    kernel, _ = settle_kernel(scale, batch, estimator.random_state)
     if kernel is None or kernel.name not in SHIFT_INVARIANT:
-        return 1.0 if kernel is None else kernel.gamma
-    task = Task.of(scale, batch.rows, batch.labels)
+        return [1.0 if kernel is None else kernel.gamma]
+    return (kernel.gamma * WIDTHS).tolist()
+
+
+def _best_width(estimator: Any, batch: Batch, gammas: list[float]) -> float:
+    seed = estimator.random_state
+    task = Task.of(estimator, batch.rows, batch.labels)
     some = task.sample(WIDTH_ROWS, np.random.default_rng(seed))
     task, batch = task.only(some), batch.take(some)
     fold = task.fold_numbers(min(FOLDS, task.n), seed)
@@ -101,23 +109,47 @@ def _best_width(estimator: Any, batch: Batch) -> float:
         few = max(1, (len(held_out[f]) - 1) // 2)
         return beyond_chance[f](Z[held_out[f], :few])
 
-    gammas = kernel.gamma * WIDTHS
     scores = cross_validate(
-        [_lean(estimator, gamma=float(gamma)) for gamma in gammas],
+        [_lean(estimator, gamma=gamma) for gamma in gammas],
         batch,
         fold,
         np.arange(task.n),
         judge,
     ).mean(axis=1)
     tied = np.flatnonzero(scores >= scores.max() - ROUNDING)
-    return float(gammas[tied[np.abs(np.log(WIDTHS[tied])).argmin()]])
+    return gammas[tied[np.abs(np.log(WIDTHS[tied])).argmin()]]
 
 
-def _beyond_chance(estimator: Any, batch: Batch) -> int:
+def _beyond_chance(estimator: Any, batch: Batch, tried: list[dict[str, float]]) -> int:
+    """How many components; `tried` are the widths of which the labels have chosen one."""
     draw = np.random.default_rng(estimator.random_state)
     n = batch.rows.shape[0]
     batch = batch.take(np.sort(draw.permutation(n)[:COUNTED_ROWS]))
-    recipe = draw_recipe(_lean(estimator), batch)
+    shuffle = shuffler(batch.rows, batch.labels)
+    # Sample weights may come from the rows or from the labels, and nobody says which of them they
+    # have to stay with: a component must exceed both kinds of shuffles.
+    kinds = (False,) if batch.sample_weight is None else (False, True)
+    orders = [(np.arange(len(batch.numbers)), False)]
+    orders += [(shuffle(draw), kind) for kind in kinds for _ in range(SHUFFLES)]
+    table = np.array([
+        _strengths(_lean(estimator, **change), batch, orders) for change in tried
+    ])  # (widths, orders, k)  # fmt: skip
+    # Widths have their own scales, and the labels as they are their best one: so have shuffles.
+    table /= np.maximum(table.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+    own = table[tried.index({"gamma": estimator.gamma}) if len(tried) > 1 else 0, 0]
+    beyond = own > table[:, 1:].max(axis=(0, 1))
+    count = int(np.argmin(beyond)) if not beyond.all() else len(beyond)
+    if count == 0:
+        warn_user(
+            "No component depends on the labels more than it would on shuffled ones; "
+            "n_components='auto' keeps one all the same. permutation_report says more."
+        )
+    return max(count, 1)
+
+
+def _strengths(estimator: Any, batch: Batch, orders: list[tuple[Rows, bool]]) -> list[Array]:
+    """Singular values for labels in every order; with True, weights go where labels go."""
+    recipe = draw_recipe(estimator, batch)
     features = blockwise(recipe.features, batch.rows)
     changed: dict[str, Any] = {"target_weight": 1.0}  # variance is no dependence
     if recipe.scaling is not None:
@@ -131,12 +163,11 @@ def _beyond_chance(estimator: Any, batch: Batch) -> int:
         noise=None,
     )
     batch = replace(batch, rows=features)
-    weighted, class_weight = batch.weight is not None, estimator.class_weight
     same_rows: dict[float, Any] = {}
-    whole = None if weighted else summarize(recipe, batch, recipe.encode(batch))
+    whole = None if batch.weight is not None else summarize(recipe, batch, recipe.encode(batch))
 
-    def strengths(order: NDArray[np.intp], weights_too: bool = False) -> Array:
-        shuffled = batch.shuffled(order, class_weight, weights_too)
+    def solved(order: Rows, weights_too: bool) -> Array:
+        shuffled = batch.shuffled(order, estimator.class_weight, weights_too)
         if whole is None:  # weights move C_xx, and the label map may depend on them
             psi = draw_label_map(estimator, shuffled, estimator.random_state)
             own = replace(recipe, psi=psi)
@@ -144,20 +175,7 @@ def _beyond_chance(estimator: Any, batch: Batch) -> int:
             return solve(own, moments, {}).solution.singular_values
         cross_only = replace(recipe, scatter=False, spread=False)
         moments = summarize(cross_only, shuffled, cross_only.encode(shuffled))
-        moments = replace(moments, scatter=whole.scatter, spread=whole.spread)
+        moments = replace(whole, cross=moments.cross, classes=moments.classes)
         return solve(recipe, moments, same_rows).solution.singular_values
 
-    order = np.arange(len(batch.numbers))
-    own = strengths(order)
-    # Sample weights may come from the rows or from the labels, and nobody says which of them they
-    # have to stay with: a component must exceed both kinds of shuffles.
-    kinds = (False,) if batch.sample_weight is None else (False, True)
-    null = [strengths(draw.permutation(order), kind) for kind in kinds for _ in range(SHUFFLES)]
-    beyond = own > np.max(null, axis=0)
-    count = int(np.argmin(beyond)) if not beyond.all() else len(beyond)
-    if count == 0:
-        warn_user(
-            "No component depends on the labels more than it would on shuffled ones; "
-            "n_components='auto' keeps one all the same. permutation_report says more."
-        )
-    return max(count, 1)
+    return [solved(*order) for order in orders]

@@ -19,6 +19,7 @@ from .labels.fourier import FourierLabels, dense_columns
 from .labels.vocabulary import label_kind, number_labels
 from .maps import make_feature_map
 from .moments import Array, Spread
+from .shuffles import shuffler
 
 __all__ = ["HSICTest", "hsic", "hsic_test", "knn_score", "subspace_distance"]
 
@@ -112,7 +113,8 @@ def hsic_test(
     """Permutation test of independence: how often shuffled labels give as large an HSIC.
 
     The p-value counts the data itself as one permutation, so it is never zero, and it is uniform
-    when X and y are independent.
+    when X and y are independent. Rows that are equal and have equal labels, such as copies, count
+    as one observation: shuffles keep them together.
 
     Parameters
     ----------
@@ -142,12 +144,13 @@ def hsic_test(
     )  # fmt: skip
     statistic = float(problem.statistic(problem.right[None])[0])
     draw = np.random.default_rng(problem.seed)
+    shuffle = shuffler(*problem.observed)
     null = np.empty(n_permutations)
     # As many permutations at once as make 32 MB of label features.
     some = max(1, (1 << 22) // problem.right.size)
     for start in range(0, n_permutations, some):
         count = min(some, n_permutations - start)
-        shuffled = np.stack([draw.permutation(problem.right) for _ in range(count)])
+        shuffled = np.stack([problem.right[shuffle(draw)] for _ in range(count)])
         null[start : start + count] = problem.statistic(shuffled)
     # Equal up to rounding counts as equal: labels that repeat make many permutations the same.
     rounding = 1e-12 * statistic + 1e-14 * problem.largest()
@@ -163,6 +166,7 @@ class _Problem:
     kernel: Kernel | None  # None: rows are features already
     right: Array
     seed: int
+    observed: tuple[Any, Any]  # rows and labels as they were read
 
     @classmethod
     def of(
@@ -193,13 +197,16 @@ class _Problem:
         right = right - right.mean(axis=0)
         if not sparse.issparse(rows):
             rows = rows.astype(np.float64)
+        observed = rows, labels
         settled = make_kernel(kernel, gamma, kernel_params)
         spread = Spread.of(rows)
         settled = settle_gamma(settled, rows, spread, seed)
         if not sparse.issparse(rows) and settled.blind_to_shift:
             rows = rows - spread.origin
         phi = make_feature_map(approximation, settled, rows, n_random_features, seed)
-        return cls(rows, settled, right, seed) if phi is None else cls(phi(rows), None, right, seed)
+        if phi is None:
+            return cls(rows, settled, right, seed, observed)
+        return cls(phi(rows), None, right, seed, observed)
 
     def largest(self) -> float:
         """tr(K) tr(H L H) / (n - 1)^2, which no statistic exceeds."""

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ._optional import require
 from .labels.vocabulary import label_kind, number_labels
+from .shuffles import shuffler
 from .task import Task, is_continuous, score, spelled
 
 HELD_OUT = 0.25
@@ -102,7 +103,7 @@ def try_out(
     draw = np.random.default_rng(seed)
     known = some_of(train, MOST_NEIGHBOURS, draw)
     asked = some_of(np.flatnonzero(test), MOST_QUERIES, draw)
-    mixed = draw.permutation(labels)
+    mixed = labels[shuffler(X, labels)(draw)]
     control = clone(model).fit(rows(train), mixed[train])
     plain = StandardScaler().fit(X[known])
     task = Task(X, labels, "numbers" if continuous else "classes")

@@ -16,6 +16,7 @@ PARTS = {
     "model_files": "hostile model files refused",
     "data_cases": "adversarial data with its declared outcome",
     "properties": "properties that hold",
+    "levels": "kinds of noise that are seldom taken for more",
     "concurrency": "threads, processes and forks",
     "command_line": "commands that end cleanly",
     "injection": "hostile names that stay names",

@@ -11,6 +11,7 @@ from .._optional import require
 from .._validation import check_number, check_rows, check_seed
 from ..methods import KernelSupervisedRandomProjection
 from ..moments import Array
+from ..shuffles import shuffler
 from ..task import Task, embedded
 from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new
 
@@ -130,7 +131,7 @@ def _scores(task: Task, estimator: Any, gammas: Array, cv: Any, seed: int) -> Ar
     scores = np.empty((2, len(gammas), len(folds)))
     for j, (train, test) in enumerate(folds):
         seen, unseen, labels = task.rows(train), task.rows(test), task.labels[train]
-        for control, own in enumerate((labels, draw.permutation(labels))):
+        for control, own in enumerate((labels, labels[shuffler(seen, labels)(draw)])):
             for i, gamma in enumerate(gammas):
                 model = clone(estimator).set_params(gamma=gamma).fit(seen, own)
                 guesses = task.guesses(embedded(model, seen), own, embedded(model, unseen))

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from .._validation import check_number, check_seed
 from ..moments import Array
+from ..shuffles import shuffler
 from ..task import Rows, Task, again, embedded, seeded
 from .crossed import fold_embeddings
 
@@ -129,7 +130,9 @@ def permutation_report(
     Everything is done again for each shuffle, fits and folds included, so the p-value is right
     however hard the method overfits: it is at most 0.05 in one of twenty data sets without any
     dependence. (It is rows that are shuffled, against labels and folds that stay in place: the same
-    thing, and folds keep their classes in proportion.)
+    thing, and folds keep their classes in proportion.) Rows that are equal and have equal labels,
+    such as copies, count as one observation: shuffles keep them together. Rows that are alike for
+    other reasons, such as several of one person, are not recognised: pass their means instead.
 
     Parameters
     ----------
@@ -179,7 +182,8 @@ def permutation_report(
     task = whole.only(whole.sample(max_rows, draw))
     trial = _Trial.of(seeded(estimator, seed), task, task.folds(cv, seed), seed)
     score, dependence, training_score = trial.run(np.arange(task.n))
-    orders = [draw.permutation(task.n) for _ in range(n_permutations)]
+    shuffle = shuffler(task.X, task.labels)
+    orders = [shuffle(draw) for _ in range(n_permutations)]
     nulls = np.array(again(trial.run, orders)).T
     return PermutationReport(
         metric=task.metric(),
