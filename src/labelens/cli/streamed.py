@@ -45,9 +45,10 @@ def fit_streamed(
     automatic = wanted.method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
     some = _sample(source, COMPARED if automatic else LOOKED_AT, features=automatic)
-    asked = settle(wanted.parameters(), some.y, source.head.shape[1], notes)
+    labels = some.y.values
+    asked = settle(wanted.parameters(), labels, source.head.shape[1], notes)
     if automatic:
-        model, reason = choose(some.X, some.y, asked)
+        model, reason = choose(some.X, labels, asked)
         reason += f" (Compared on {some.n_rows} rows.)"
     else:
         model, reason = build(wanted.method.value, asked), ""
