@@ -82,9 +82,8 @@ class Recipe:
 
     def scaled(self, rows: Any) -> Any:
         """Rows that are their own features go into sums, which are float64; others into maps."""
-        if self.scaling is None:
-            return rows
-        return self.scaling(rows, rounded=not isinstance(self.phi, Identity))
+        rounded = not isinstance(self.phi, Identity)
+        return rows if self.scaling is None else self.scaling(rows, rounded)
 
     def encode(self, batch: Batch) -> Right | None:
         """The labels of a batch, seen through the label map; None where there are none."""
