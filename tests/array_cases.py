@@ -58,6 +58,7 @@ LINEAR = [
     SupervisedPCA(2, shrinkage=0.1, label_shrinkage=0.1),
     SupervisedPCA(2, shrinkage="auto", scale="standard"),
     SupervisedPCA(4, target_weight=0.7, shrinkage=0.2, scale="minmax"),
+    SupervisedPCA(1, target_weight=0.7, shrinkage=0.2),
     SupervisedRandomProjection(2, random_state=0),
     SupervisedRandomProjection(2, random_state=0, label_map="gaussian"),
     SupervisedRandomProjection(5, random_state=0, target_weight=0.6),

@@ -33,8 +33,11 @@ class Place:
         """A NumPy array, as an array of this place."""
         if dtype is not None:
             values = values.astype(dtype, copy=False)
-        # torch takes neither negative strides nor what may not be written to.
+        # torch takes neither negative strides, which a reversed single column keeps although it is
+        # in C order, nor what may not be written to.
         values = np.require(values, requirements=["C", "W"])
+        if min(values.strides, default=0) < 0:
+            values = values.copy()
         return self.xp.asarray(values, device=self.device)
 
 
