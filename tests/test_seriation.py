@@ -10,6 +10,10 @@ from conftest import read_only
 from labelens.seriation import circular_order
 
 
+def corners(*sizes):
+    return np.array(list(itertools.product(*map(range, sizes))), dtype=float)
+
+
 def length(distances, order):
     return distances[order, np.roll(order, -1)].sum()
 
@@ -51,3 +55,13 @@ def test_no_reversal_makes_it_shorter(rng):
         other = order.copy()
         other[i : j + 1] = order[i : j + 1][::-1]
         assert length(distances, other) >= best - 1e-9
+
+
+@pytest.mark.parametrize("points", [corners(2, 2, 2), corners(3, 4), np.eye(9), corners(12)])
+def test_rounding_does_not_decide(rng, points):
+    """All distances of neighbours are the same."""
+    distances = cdist(points, points)
+    order = circular_order(distances)
+    for _ in range(200):
+        noise = 1e-15 * rng.normal(size=distances.shape)
+        assert circular_order(distances + noise + noise.T).tolist() == order.tolist()

@@ -1,5 +1,6 @@
 """Class vectors that are well apart: known optima, random codes, and what they do for SRP."""
 
+import itertools
 import time
 
 import numpy as np
@@ -99,6 +100,49 @@ def test_means_whose_sums_cancel_to_the_last_bit(rng, half):
     wanted = left[:, :3] * values[:3]
     np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=1e-9 * (1 + values[0]))
     assert smallest_angle(class_code(means, 3)) > 5
+
+
+def corners(*sizes):
+    return np.array(list(itertools.product(*map(range, sizes))), dtype=float)
+
+
+TIES = {
+    "none": np.random.default_rng(3).normal(size=(12, 20)),
+    "corners of a simplex": 3.3 * np.eye(9),
+    "corners of a wide simplex": np.eye(80),
+    "corners of a cube": corners(2, 2, 2),
+    "a lattice": 0.1 * corners(3, 3, 3),
+    "a polygon": np.exp(2j * np.pi * np.arange(8) / 8).view(float).reshape(8, 2),
+    "a line, one class in the centre": np.outer(np.arange(7.0) - 3, [1, 2, 3]),
+    "opposite": np.vstack([np.eye(4), -np.eye(4)]),
+    "the same two by two": np.repeat(np.random.default_rng(4).normal(size=(4, 5)), 2, axis=0),
+    "far from one": np.vstack([np.random.default_rng(5).normal(size=(8, 5)), np.full(5, 1e7)]),
+}
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", TIES)
+def test_rounding_does_not_decide(rng, name, k):
+    """The last bit of the means, and the basis they are in, change no bit of the code."""
+    means = TIES[name]
+    code = class_code(means, k)
+    for _ in range(60 if len(means) < 50 else 3):
+        noise = 1e-15 * np.abs(means).max() * rng.normal(size=means.shape)
+        turn = np.linalg.qr(rng.normal(size=(means.shape[1],) * 2))[0]
+        np.testing.assert_array_equal(class_code(means + noise, k), code)
+        np.testing.assert_array_equal(class_code((means + noise) @ turn, k), code)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_order_of_rows_does_not_decide(rng, k):
+    """The class means are the corners of a simplex, up to the rounding of their sums."""
+    y = np.arange(240) % 8
+    X = 0.7 * np.eye(8)[y] + np.repeat(rng.normal(size=(30, 8)), 8, axis=0)
+    model = SupervisedRandomProjection(k, label_map="spread").fit(X, y)
+    for _ in range(20):
+        order = rng.permutation(240)
+        found = clone(model).fit(X[order], y[order]).components_
+        np.testing.assert_allclose(found, model.components_, atol=1e-13)
 
 
 def test_thousands_of_classes_take_seconds(rng):

@@ -16,7 +16,8 @@ def circular_order(distances: NDArray[Any]) -> NDArray[np.intp]:
     """(c, c) symmetric distances -> (c,) a short closed tour of all, from 0, the smaller way round.
 
     The tour is the leaves of a clustering tree, mended by reversing stretches while that makes it
-    shorter. Seconds for 5000 places, and memory for a few copies of the distances.
+    shorter. Distances that differ by rounding are the same, so that ties are settled by the numbers
+    of the places. Seconds for 5000 places, and memory for a few copies of the distances.
 
     Examples
     --------
@@ -28,12 +29,20 @@ def circular_order(distances: NDArray[Any]) -> NDArray[np.intp]:
     c = len(distances)
     order = np.arange(c)
     if c > 3:  # else all are side by side
+        distances = _rounded(distances)
         tree = linkage(squareform(distances, checks=False), "average")
         order = _shorter_tour(distances, leaves_list(tree).astype(np.intp))
     order = np.roll(order, -int(np.argmin(order)))
     if c > 2 and order[-1] < order[1]:
         order[1:] = order[:0:-1].copy()
     return order
+
+
+def _rounded(distances: NDArray[Any]) -> NDArray[Any]:
+    """To 20 bits each, and to zero where they are rounding of the largest."""
+    digits, place = np.frexp(distances)
+    rounded = np.ldexp(np.round(digits * 2.0**20), place - 20)
+    return np.where(distances > 1e-12 * distances.max(), rounded, 0.0)
 
 
 def _shorter_tour(distances: NDArray[Any], order: NDArray[np.intp]) -> NDArray[np.intp]:

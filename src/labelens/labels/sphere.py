@@ -13,6 +13,8 @@ confused within one region, not all over the sphere.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
@@ -33,11 +35,19 @@ DOUBLINGS = 5
 STEP = 0.1
 STEPS = 60  # for each m; fewer where that would be more than MOST_PAIRS in all
 MOST_PAIRS = 1 << 31
+# What is a tie: places along a line, relative to the largest; singular values, relative to each
+# other; what has no direction, relative to the largest. Rounding is far below, and data that tie by
+# accident are not at the edge.
+TIE, ALMOST, NOTHING = 1e-9, 1e-6, 1e-10
+GRID = 2.0**-10
 BLOCK_PAIRS = 1 << 18  # at a time, which stay in the cache
 
 
 def class_code(means: Array, k: int) -> Array:
-    """(c, p) -> (c, k): unit vectors well apart, near for near means; the same for every seed."""
+    """(c, p) -> (c, k): unit vectors well apart, near for near means; the same for every seed.
+
+    Means that differ by rounding have the same code: ties are settled by the number of the class.
+    """
     c = len(means)
     if c > MOST_CLASSES:
         raise ValueError(
@@ -48,19 +58,30 @@ def class_code(means: Array, k: int) -> Array:
         return repelled(_leading(means, k))
     code = np.empty((c, k))
     if k == 1:
-        code[np.argsort(_leading(means, 1)[:, 0], kind="stable"), 0] = np.linspace(-1, 1, c)
+        code[_order(_leading(means, 1)[:, 0]), 0] = np.linspace(-1, 1, c)
         return code
     angles = 2 * np.pi * np.arange(c) / c
     code[circular_order(cdist(means, means))] = np.column_stack([np.cos(angles), np.sin(angles)])
     return code
 
 
+def _order(values: Array) -> NDArray[np.intp]:
+    """Ascending; values that are equal up to rounding stay in the order in which they are."""
+    order = np.argsort(values, kind="stable")
+    apart = np.diff(values[order], prepend=values[order[0]]) > TIE * np.abs(values).max()
+    rank = np.empty(len(values), dtype=np.intp)
+    rank[order] = np.cumsum(apart)
+    return np.argsort(rank, kind="stable")
+
+
 def repelled(points: Array) -> Array:
     """(c, k) -> unit vectors that have pushed each other apart, from those directions."""
     c, k = points.shape
-    # Points in the same place would never part.
+    points = _unit(points)
+    # Hundreds of steps make a difference of one bit visible, so they start on a coarse grid. Points
+    # in the same place would never part.
     jitter = random_generator(0, "class code").standard_normal((c, k))
-    points = _unit(_unit(points) + 1e-3 * jitter)
+    points = _unit(np.round(points / GRID) * GRID + 1e-3 * jitter)
     steps = int(np.clip(MOST_PAIRS // (DOUBLINGS * c**2), 5, STEPS))
     for doublings in range(1, DOUBLINGS + 1):
         for step in range(steps):
@@ -93,15 +114,41 @@ def _leading(means: Array, k: int) -> Array:
     small = min(centred.shape)
     if not centred.any():
         return np.zeros((len(means), k))
-    if small <= 16 * k:
-        left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    else:
+    values = np.zeros(k + 1)
+    if small > 16 * k:
         # Not from ones, which centred means take to zero.
         start = random_generator(0, "leading directions").standard_normal(small)
-        left, values, _ = svds(centred, k, v0=start)
+        left, values, _ = svds(centred, k + 1, v0=start)
         left, values = left[:, ::-1], values[::-1]
-    found = with_signs(left[:, :k]) * values[:k]
+    # All of them, where there are few, or where the last one is as large as the next.
+    if _equal(values)[k - 1]:
+        left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    found = with_signs(_settled(left, values, k)) * values[:k]
+    found[np.linalg.norm(found, axis=1) <= NOTHING * values[0]] = 0
     return np.pad(found, ((0, 0), (0, k - found.shape[1])))
+
+
+def _equal(values: Array) -> NDArray[np.bool_]:
+    """Which of descending values, but the last, are as large as the next, up to rounding."""
+    return values[:-1] - values[1:] <= ALMOST * values[:-1]
+
+
+def _settled(left: Array, values: Array, k: int) -> Array:
+    """The first k of orthonormal columns; any turn of those with equal values is undone.
+
+    They become the projections of fixed vectors onto their span, made orthonormal. Where a value
+    is zero there is no direction.
+    """
+    fixed = random_generator(0, "equal directions").standard_normal((len(left), k))
+    edges = np.flatnonzero(np.r_[True, ~_equal(values), True])
+    found = left[:, :k] * (values[:k] > NOTHING * values[0])
+    for start, stop in pairwise(edges):
+        if start < k and stop - start > 1 and values[start] > NOTHING * values[0]:
+            group = left[:, start:stop]
+            along = group.T @ fixed[:, start : min(stop, k)]
+            basis, triangle = np.linalg.qr(along)
+            found[:, start : min(stop, k)] = group @ (basis * np.sign(np.diagonal(triangle)))
+    return found
 
 
 def _unit(vectors: Array) -> Array:
