@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..engines.first_pass import Sample, View
+from ..engines.first_pass import LabelView, Sample, View
 from ..engines.parts import Refused
+from ..labels import Labels, Traits
 from ..moments import ClassSums, CrossMoment, Moments, Scatter, Spread
 from ..sources import Chunk
 
@@ -27,6 +28,7 @@ KNOWN = {
     (known.__module__, known.__qualname__): known
     for known in (
         *(Moments, ClassSums, CrossMoment, Scatter, Spread, View, Sample, Chunk),
+        *(LabelView, Labels, Traits),
         *(Refused, ValueError, TypeError, OSError, FileNotFoundError),
         *(np.ndarray, np.dtype, *MAKERS, sparse.csr_matrix, sparse.csr_array, date, datetime),
     )
