@@ -9,10 +9,13 @@ from __future__ import annotations
 import sys
 from functools import cache
 from itertools import pairwise
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._threads import held_in_forks
 
 # Rows that are transformed at a time: a constant, so that strides are known when compiling.
 WIDTH = 16
@@ -20,10 +23,27 @@ WIDTH = 16
 WORTH_COMPILING = 1 << 20
 
 
+_importing = held_in_forks(RLock())
+
+
+@cache
+def _numba() -> Any:
+    """The module; from then on forks wait while it compiles and while LLVM is at work."""
+    with _importing:
+        import numba
+        from llvmlite.binding import ffi
+        from numba.core.compiler_lock import global_compiler_lock
+
+        held_in_forks(global_compiler_lock)
+        if hasattr(ffi.lib, "_lock"):
+            held_in_forks(ffi.lib._lock)
+        return numba
+
+
 def get_ready(size: int) -> None:
     """Import numba if that is less work than what is ahead: this many numbers, in many calls."""
     if size >= WORTH_COMPILING:
-        import numba  # noqa: F401
+        _numba()
 
 
 def _small(size: int) -> bool:
@@ -327,57 +347,50 @@ def _hadamard_chain_body(rows, diagonals, permutations, lengths, out, first):  #
 
 @cache
 def _compiled_hadamard_chain(dtype: Any) -> Any:
-    from numba import from_dtype, int64, types
-
-    real = from_dtype(dtype)
+    numba = _numba()
+    real = numba.from_dtype(dtype)
     lines, table = _read_only(real, 1), _read_only(real, 2)
-    rows = types.Array(real, 2, "A", readonly=True)  # they are turned as they are read
-    places, out = _read_only(int64, 2), types.Array(real, 2, "C")
-    return _compile(_hadamard_chain_body, rows, table, places, lines, out, int64)
+    rows = numba.types.Array(real, 2, "A", readonly=True)  # they are turned as they are read
+    places, out = _read_only(numba.int64, 2), numba.types.Array(real, 2, "C")
+    return _compile(_hadamard_chain_body, rows, table, places, lines, out, numba.int64)
 
 
 @cache
 def _compiled_column_spread(dtype: Any) -> Any:
-    from numba import float64, from_dtype, types
-
-    kind = from_dtype(dtype)
-    reals, sums = _read_only(float64, 1), types.Array(float64, 1, "C")
-    bounds = types.Array(kind, 1, "C")
+    numba = _numba()
+    kind = numba.from_dtype(dtype)
+    reals, sums = _read_only(numba.float64, 1), numba.types.Array(numba.float64, 1, "C")
+    bounds = numba.types.Array(kind, 1, "C")
     arguments = (_read_only(kind, 2), reals, reals, sums, sums, bounds, bounds)
     return _compile(_column_spread_body, *arguments)
 
 
 @cache
 def _compiled_class_sums(dtype: Any, by_rows: bool) -> Any:
-    from numba import boolean, float64, from_dtype, int64, types
-
+    numba = _numba()
     # Declared read-only, so that one compiled version serves all callers.
-    rows, numbers = _read_only(from_dtype(dtype), 2), _read_only(int64, 1)
-    reals, sums = _read_only(float64, 1), types.Array(float64, 2, "C")
-    flags = _read_only(boolean, 1)
-    arguments = (rows, numbers, numbers, flags, numbers, reals, reals, sums, int64, int64)
+    rows, numbers = _read_only(numba.from_dtype(dtype), 2), _read_only(numba.int64, 1)
+    reals, sums = _read_only(numba.float64, 1), numba.types.Array(numba.float64, 2, "C")
+    flags, number = _read_only(numba.boolean, 1), numba.int64
+    arguments = (rows, numbers, numbers, flags, numbers, reals, reals, sums, number, number)
     return _compile(_class_sums_body if by_rows else _class_sums_by_columns_body, *arguments)
 
 
 @cache
 def _compiled_sparse_class_sums(data: Any, index: Any) -> Any:
-    from numba import float64, from_dtype, int64, types
-
-    values, places = _read_only(from_dtype(data), 1), _read_only(from_dtype(index), 1)
-    numbers, reals = _read_only(int64, 1), _read_only(float64, 1)
-    sums = types.Array(float64, 2, "C")
+    numba = _numba()
+    values, places = (_read_only(numba.from_dtype(dtype), 1) for dtype in (data, index))
+    numbers, reals = _read_only(numba.int64, 1), _read_only(numba.float64, 1)
+    sums = numba.types.Array(numba.float64, 2, "C")
     return _compile(_sparse_class_sums_body, values, places, places, numbers, numbers, reals, sums)
 
 
 def _read_only(dtype: Any, dimensions: int) -> Any:
-    from numba import types
-
-    return types.Array(dtype, dimensions, "C", readonly=True)
+    return _numba().types.Array(dtype, dimensions, "C", readonly=True)
 
 
 def _compile(body: Any, *arguments: Any) -> Any:
-    import numba
-
+    numba = _numba()
     signature = numba.void(*arguments)
     try:
         return numba.njit(signature, nogil=True, cache=True)(body)

@@ -6,19 +6,58 @@ GEMM changes bits with the thread count; results come back in the order of the b
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
 from queue import SimpleQueue
-from threading import Lock, Thread, local
-from typing import Any, TypeVar
+from threading import RLock, Thread, get_ident, local
+from typing import Any, Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class cached_property(Generic[Result]):  # noqa: N801
+    """As `functools.cached_property`, which has a lock in Python 3.11 that no fork waits for."""
+
+    def __init__(self, function: Callable[[Any], Result]) -> None:
+        self._function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Result:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        value = instance.__dict__[self._name] = self._function(instance)
+        return value
+
+
+# A fork takes these locks, in this order, and both processes release them. If another thread held
+# one during the fork, the child would wait for it for ever: it does not have that thread.
+_held_in_forks: list[Any] = []
+
+
+def held_in_forks(lock: Any) -> Any:
+    """Add a re-entrant lock; whoever holds it may wait for those that are added later."""
+    if lock not in _held_in_forks:
+        _held_in_forks.append(lock)
+    return lock
+
+
+def _before_fork() -> None:
+    for lock in _held_in_forks:  # and what is added while it waits
+        lock.__enter__()
+
+
+def _after_fork() -> None:
+    for lock in reversed(_held_in_forks):
+        lock.__exit__(None, None, None)
 
 
 class _BlasOnOneThread:
@@ -30,8 +69,8 @@ class _BlasOnOneThread:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
+        self._lock = held_in_forks(RLock())
+        self._inside: list[int] = []  # threads, once for every time that they are inside
         self._controller: Any = None
         self._limiter: Any = None
         self._threads = 1
@@ -39,24 +78,35 @@ class _BlasOnOneThread:
     def enter(self) -> int:
         """Limit BLAS to one thread; return how many it was allowed before."""
         with self._lock:
-            if self._inside == 0:
+            if not self._inside:
                 if self._controller is None:
                     self._controller = ThreadpoolController().select(user_api="blas")
+                self._restore()  # if all threads inside were lost in a fork
                 self._threads = min(
                     (library["num_threads"] for library in self._controller.info()), default=1
                 )
                 self._release_control()
                 self._limiter = self._controller.limit(limits=1)
-            self._inside += 1
+            self._inside.append(get_ident())
             return self._threads
 
-    def leave(self) -> None:
+    def leave(self, thread: int) -> None:
+        """Undo an `enter` of that thread; another one may close its generators."""
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._release_control()
-                self._limiter.restore_original_limits()
-                self._release_control()
+            self._inside.remove(thread)
+            if not self._inside:
+                self._restore()
+
+    def forget_others(self) -> None:
+        """Of the threads inside, a forked process has only its own."""
+        self._inside = [thread for thread in self._inside if thread == get_ident()]
+
+    def _restore(self) -> None:
+        if self._limiter is not None:
+            self._release_control()
+            self._limiter.restore_original_limits()
+            self._release_control()
+            self._limiter = None
 
     def _release_control(self) -> None:
         """Let whichever thread comes next set limits: ours are balanced, whoever sets them."""
@@ -66,6 +116,10 @@ class _BlasOnOneThread:
 
 
 _blas = _BlasOnOneThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
+    os.register_at_fork(after_in_child=_blas.forget_others)
+    os.register_at_fork(after_in_child=_after_fork)
 _this_thread = local()  # .works: whether it is one of ours, and has a core to itself at best
 
 
@@ -80,11 +134,11 @@ def one_blas_thread() -> Iterator[int]:
     That count honours OMP_NUM_THREADS, `threadpoolctl.threadpool_limits` and joblib's workers, so
     it is also how many blocks may run at once; it is one within a block.
     """
-    threads = _blas.enter()
+    threads, thread = _blas.enter(), get_ident()
     try:
         yield 1 if hasattr(_this_thread, "works") else threads
     finally:
-        _blas.leave()
+        _blas.leave(thread)
 
 
 @contextmanager

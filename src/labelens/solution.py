@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from . import _array, _parameters, dual, solvers
 from ._rounding import lengths
+from ._threads import cached_property
 from .labels import AlikeLabels, LabelMap, Right, class_code
 from .labels.vocabulary import in_order
 from .moments import Array, ClassSums, Moments

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 from . import _array
 from ._rounding import EPS, SUM, lengths, norm, rounding
 from ._signs import with_signs
+from ._threads import cached_property
 from .moments import Array, ClassSums, CrossMoment, Scatter
 from .spectrum import Axes, Whitening, largest, or_one
 

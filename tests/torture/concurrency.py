@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -87,6 +89,42 @@ def after_fork(name, wanted):
     return "other bits" if any(not np.array_equal(wanted, Z) for Z in found) else None
 
 
+def forked_while_fitting(name, wanted, children=15):
+    """Processes forked while other threads fit: all of them fit, and none waits for ever."""
+    fitted = threading.Event()
+
+    def work():
+        while not fitted.is_set():
+            fit_once(name)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        codes = [in_child(lambda: np.array_equal(fit_once(name), wanted)) for _ in range(children)]
+    finally:
+        fitted.set()
+        for thread in threads:
+            thread.join()
+    return f"children ended with {codes}" if any(codes) else None
+
+
+def in_child(function, seconds=60):
+    """The exit code of a fork: 0 if the function is true, -SIGALRM if it took too long."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
+        code = 1
+        try:
+            code = 0 if function() else 2
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def saved_by_many(name, wanted):
     """Threads that save under one name: it is always a whole model."""
     X, y = data()
@@ -120,4 +158,6 @@ def run(tally):
         tally.attempt(f"{name}, fits in processes", in_processes, name, wanted)
         if sys.platform == "linux":
             tally.attempt(f"{name}, fits after a fork", after_fork, name, wanted)
+            forks = 100 if tally.long else 15
+            tally.attempt(f"{name}, forks while it fits", forked_while_fitting, name, wanted, forks)
         tally.attempt(f"{name}, saved by threads", saved_by_many, name, wanted)

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from threading import RLock, Thread
 from time import perf_counter
 from typing import Any
@@ -18,7 +17,7 @@ from sklearn.base import clone
 
 from .. import _parameters
 from .._jit import get_ready
-from .._threads import one_blas_thread
+from .._threads import cached_property, one_blas_thread
 from .._validation import check_seed
 from ..batch import Batch, read_batch
 from ..methods import KernelSupervisedPCA, SupervisedPCA

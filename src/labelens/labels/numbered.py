@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _array
+from .._threads import cached_property
 from .reading import Labels
 
 # Labels within so narrow a range are counted one by one.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from .. import _array
 from .._scratch import Empty
+from .._threads import cached_property
 from ..kernels import Kernel
 from .base import feature_generator, radial_scale, waves, working_dtype
 

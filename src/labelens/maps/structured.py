@@ -8,7 +8,7 @@ over, and then by the lengths that the frequencies shall have. Each group has it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy import linalg, sparse
 
 from .. import _array, _jit
 from .._scratch import Empty
+from .._threads import cached_property
 from .base import waves, working_dtype
 
 # Padded columns from which on a device makes angles by transforms, and where products are TF32's: a

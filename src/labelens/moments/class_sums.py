@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _jit
-from .._threads import one_blas_thread, side_by_side
+from .._threads import cached_property, one_blas_thread, side_by_side
 from .common import BLOCK_ROWS, Array, Rows, far_from_zero, round_origin, stored_about
 
 # Rows that are put in order at a time: so many bytes of them, and the order of so many blocks.

@@ -8,12 +8,12 @@ asked for in the end is about the mean, e_i - delta with delta = sum_i w_i e_i /
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _array
+from .._threads import cached_property
 from .class_sums import ClassSums
 from .common import Array, round_origin
 from .cross import CrossMoment

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._optional import require
+from .._threads import cached_property
 from ..labels import Labels, as_labels
 from .base import Chunk, dense_head
 from .vectors import dense_rows, sparse_rows

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from math import lcm
 from typing import Any, TypeVar
 
 from .._optional import require
+from .._threads import cached_property
 from ..engines.fitting import fit_parts
 from ..engines.parts import (
     Merge,
