@@ -39,7 +39,7 @@ from ..label_kernels.columns import Columns
 from ..labels import Labels, Traits, as_labels, read_labels
 from ..labels.reading import may_change
 from ..labels.vocabulary import label_kind, number_labels, scrambled
-from ..labels.weighting import refuse_no_classes
+from ..labels.weighting import class_weights, refuse_no_classes
 from ..moments import Spread
 from ..recipe import needs_spread, spread_of
 from ..sources import Chunk, some_rows
@@ -161,7 +161,12 @@ class LabelView:
             return None
         drawn = self.sample.rows()
         labels, _ = read_labels(drawn.y, drawn.n_rows, estimator.missing_label)
-        return KnownLabels(labels, drawn.weight, drawn.y.orders, self.traits.kernel)
+        weight, weights = drawn.weight, estimator.class_weight
+        if weights is not None:
+            weight = np.ones(drawn.n_rows) if weight is None else np.asarray(weight)
+            weight = weight * class_weights(weights, labels, weight, np.arange(drawn.n_rows), False)
+            labels, weight = labels[weight > 0], weight[weight > 0]
+        return KnownLabels(labels, weight, drawn.y.orders, self.traits.kernel)
 
 
 def _merged(mine: Traits | None, other: Traits | None) -> Traits | None:

@@ -71,9 +71,9 @@ def draw(work: Any, parts: Parts, first: Chunk, needs: Needs) -> None:
             labels = parts.reduce(LookAtLabels(work, size, starts), LabelView.merge, features=False)
         elif first.y is not None:
             labels = labels.add(work, first)
-        known = labels.known(work)
-        if known is not None and isinstance(work.class_weight, str):
+        if labels.traits is not None and isinstance(work.class_weight, str):
             work.class_weight = balanced(labels.counts)
+        known = labels.known(work)
     if needs.spread or needs.sample:
         view = parts.reduce(Look(work, needs, size, starts), View.merge)
         if view.sample is not None:
