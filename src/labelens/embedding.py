@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) 
 def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[NDArray[Any]]:
     """The same for several solutions over the same features; the rows are read once."""
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    scaling = recipe.scaling
+    if isinstance(recipe.phi, Identity) and scaling is not None and sparse.issparse(rows):
+        # The shift moves to the mean of linear features, so that sparse rows stay sparse.
+        recipe = replace(recipe, scaling=scaling.without_shift())
+        moved = scaling.shift * scaling.factor
+        several = [replace(one, mean=(one.mean[0] + moved, one.mean[1])) for one in several]
     edges = np.cumsum([len(one.solution.components) for one in several])
     plain = recipe.plain and rows.dtype == dtype and not sparse.issparse(rows)
     if plain and all(one.cancels < SAFE_TO_CANCEL for one in several):

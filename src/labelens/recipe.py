@@ -189,8 +189,7 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
             _parameters.check_against_rows(estimator, rows, kernel)
             scaling = Scaling.of(spread, estimator.scale)
             spread = scaling.applied_to(spread)
-            # Centring undoes the shift of linear features; sparse rows could not take it.
-            if not kernelised or sparse.issparse(rows):
+            if sparse.issparse(rows):
                 scaling = scaling.without_shift()
     if rule and kernel is not None:
         scaled = rows if scaling is None else scaling.view(rows)

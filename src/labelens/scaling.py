@@ -50,7 +50,7 @@ class Scaling:
         return ScaledRows(rows, self)
 
     def without_shift(self) -> Scaling:
-        """For sparse rows and for methods that cannot tell."""
+        """For sparse rows, which a shift would make dense."""
         return Scaling(np.zeros_like(self.shift), self.factor)
 
     def applied_to(self, spread: Spread) -> Spread:
