@@ -288,7 +288,9 @@ def knn_score(
     >>> knn_score([[0.0], [1.0]], ["a", "b"], [[0.1], [0.9], [0.2]], ["a", "b", "b"])
     0.6666666666666666
     """
-    labels, asked = (read_labels(y, len(y), None)[0] for y in (train_labels, test_labels))
+    given = (as_labels(y) for y in (train_labels, test_labels))
+    read = (read_labels(y, y.values.shape[0], None)[0] for y in given)
+    labels, asked = (y.toarray() if sparse.issparse(y) else y for y in read)
     classes = labels.ndim == 1 and choose_kernel(labels) == "delta"
     if classes and asked.ndim == 1 and len(asked):
         both = Labels.joined([as_labels(labels), as_labels(asked)]).values
