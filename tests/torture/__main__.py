@@ -17,6 +17,7 @@ PARTS = {
     "data_cases": "adversarial data with its declared outcome",
     "properties": "properties that hold",
     "levels": "kinds of noise that are seldom taken for more",
+    "routes": "routes that give the model of fit",
     "concurrency": "threads, processes and forks",
     "command_line": "commands that end cleanly",
     "injection": "hostile names that stay names",

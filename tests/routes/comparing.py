@@ -1,0 +1,145 @@
+"""What it takes for two models to be the same, however well the problem is posed.
+
+Moments are sums, so they agree to rounding. Components are as well posed as the gap behind the last
+of them is wide: the tolerance of embeddings grows with its inverse, and where the gap is rounding
+there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from labelens import _array
+from labelens.solution import solve
+from oracles import gram
+
+MOST = 1e-6  # where the tolerance is larger, the problem is posed too badly to compare
+
+
+def assert_same_model(found, wanted, case, tolerance):
+    """A tolerance of 0 means the same bits."""
+    assert_same_choices(found, wanted)
+    # Classes in another order are added up in another order; the solver sorts them.
+    assert_same_moments(found, wanted, max(tolerance, 1e-15))
+    Z, other = np.asarray(_array.host(found.transform(case.dense))), wanted.transform(case.dense)
+    if tolerance == 0:
+        np.testing.assert_array_equal(Z, other)
+    else:
+        compare_embeddings(Z, other, tolerance * condition_of(wanted, case.dense))
+
+
+def assert_same_choices(found, wanted):
+    assert found.n_samples_seen_ == wanted.n_samples_seen_
+    assert repr(found.label_kernel_) == repr(wanted.label_kernel_)
+    assert found.n_components_ == wanted.n_components_
+    np.testing.assert_allclose(
+        getattr(found, "gamma_", 0.0), getattr(wanted, "gamma_", 0.0), rtol=1e-12
+    )
+    assert hasattr(found, "classes_") == hasattr(wanted, "classes_")
+    if hasattr(wanted, "classes_"):
+        assert plain(found.classes_) == plain(wanted.classes_)
+
+
+def assert_nothing_is_left(found, wanted, case):
+    """What a fit leaves behind says nothing of fits before it; set_output stays."""
+    changed = {"feature_names_in_", "_place", "_sklearn_output_config"}
+    assert set(vars(found)) - changed == set(vars(wanted)) - changed
+    assert found.n_features_in_ == wanted.n_features_in_
+    config = getattr(found, "_sklearn_output_config", {})
+    assert config.get("transform") == case.output
+    names = list(getattr(found, "feature_names_in_", ()))
+    assert not any(name.startswith("before") for name in names), names
+
+
+def plain(classes):
+    """Labels as Python has them: a file has other types for the same dates."""
+    if isinstance(classes, list):
+        return [plain(c) for c in classes]
+    return [instant(label) for label in classes.tolist()]
+
+
+def instant(label):
+    dates = (datetime.date, np.datetime64)
+    return np.datetime64(label, "ns") if isinstance(label, dates) else label
+
+
+def assert_same_moments(found, wanted, tolerance):
+    mine, other = found.moments_, wanted.moments_
+    if not hasattr(other, "cross"):
+        return  # the exact kernel keeps rows
+    if other.cross is not None:
+        covariance = mine.cross.covariance
+        if other.classes is not None and hasattr(other.cross, "numbered"):
+            number = {instant(label): i for i, label in enumerate(mine.classes)}
+            covariance = covariance[:, [number[instant(label)] for label in other.classes]]
+        compare(covariance, other.cross.covariance, tolerance, "C_xy", cancelled(other.cross))
+    if other.scatter is not None:
+        mine, other = mine.scatter, other.scatter
+        rounding = 1e-20 * float(np.square(np.add(*other.mean)).max())  # of constant features
+        compare(
+            _array.host(mine.covariance), _array.host(other.covariance), tolerance, "C_xx", rounding
+        )
+
+
+def cancelled(cross):
+    """The size of what cancels in C_xy, of which rounding is a part."""
+    return float(np.linalg.norm(cross.offset_left) * np.linalg.norm(cross.offset_right))
+
+
+def compare(found, wanted, tolerance, what, size=0.0):
+    assert found.shape == wanted.shape, f"{what}: shapes {found.shape} and {wanted.shape}"
+    size = max(np.abs(wanted).max(initial=0), size, 1e-300)
+    apart = np.abs(found - wanted).max(initial=0) / size
+    assert apart <= tolerance, f"{what}: apart by {apart:.1e}, not {tolerance:.0e}"
+
+
+def compare_embeddings(Z, wanted, tolerance):
+    """By inner products of rows, which no sign and no rotation changes."""
+    if tolerance < MOST:
+        some = slice(None, None, max(1, len(Z) // 200))
+        compare(gram(Z[some]), gram(wanted[some]), tolerance, "embedding")
+
+
+def condition_of(model, X):
+    """How many times rounding errors grow on their way to the embedding of X."""
+    k, moments = model.n_components_, model.moments_
+    random = hasattr(model, "label_map")
+    recipe = model._recipe if random else replace(model._recipe, n_components=k + 1)
+    wider = solve(recipe, moments).solution
+    scatter, cross = wider.scatter, wider.cross
+    condition = 1.0
+    if model._recipe.phi is None:
+        # The exponents of the kernel are differences of gamma |a|^2; where they are small, the
+        # kernel is 1 less a little.
+        rows = moments.rows
+        dense = (rows.toarray() if sparse.issparse(rows) else _array.host(rows)).astype(float)
+        shift = 0 if sparse.issparse(rows) else dense[0]
+        exponent = model.gamma_ * float(np.square(dense - shift).sum(axis=1).max())
+        condition = max(exponent, 1 / exponent) if exponent > 0 else np.inf
+    elif hasattr(model, "gamma_"):  # features of which little is left once they are centred
+        features = model._recipe.features(X)
+        deviation = float(np.sqrt(features.var(axis=0).sum()))
+        condition = max(1.0, float(np.abs(features).max()) / max(deviation, 1e-300))
+    if cross is not None:
+        size = np.linalg.norm(cross.covariance)
+        condition *= max(1.0, cancelled(cross) / size) if size > 0 else np.inf
+    if model.shrinkage_ != 1:
+        values = np.linalg.eigvalsh(_array.host(scatter.covariance))
+        floor = model.shrinkage_ * values.mean()
+        condition *= ((1 - model.shrinkage_) * values[-1] + floor) / max(floor, 1e-300)
+    if model.label_shrinkage < 1 and cross is not None:
+        condition *= 1e2  # shares of classes are above 1e-2
+        if model.label_shrinkage == 0 and model.label_kernel_ not in ("delta", "linear"):
+            return np.inf  # features of labels whose variance falls off to nothing
+    if random:
+        return condition
+    values = wider.singular_values**2
+    gaps = values[:k] - values[1:]
+    rank = min(k, wider.rank)
+    if rank == 0 or gaps[rank - 1] <= 0:
+        return np.inf
+    return condition * values[0] / gaps[rank - 1]
