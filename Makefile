@@ -1,18 +1,20 @@
 PYTHON ?= python3
 VENV ?= .venv
+CONSTRAINTS ?= constraints.txt
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 EXTRAS := cli explore dask spark torch onnx
 
-.PHONY: help demo test test-all torture bench bench-growth bench-profile bench-quality bench-scale \
+.PHONY: help demo test test-all test-lowest torture bench bench-growth bench-profile bench-quality bench-scale \
 	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
 	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
-	@echo "make test   run the tests; test-all with engines too, which takes larger installs"
+	@echo "make test   run the tests; test-all with engines too, which takes larger installs,"
+	@echo "            test-lowest the core tests on the lowest supported versions"
 	@echo "make torture  hostile files, unlucky data, noise, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
 	@echo "            bench-quality compares what embeddings tell of held-out labels,"
@@ -38,7 +40,16 @@ docs: $(VENV)/.ready-docs
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 test: $(VENV)/.ready-test
-	$(PYTEST)
+	$(PYTEST) $(TESTS)
+
+# The lowest supported versions have no wheels for newer Pythons; CORE= runs all tests.
+OLD_PYTHON ?= $(shell python3.11 --version >/dev/null 2>&1 && echo python3.11 || echo $(PYTHON))
+CORE := $(addprefix tests/,test_sklearn.py test_moments.py test_labels.py test_solvers.py \
+	test_methods.py persist)
+
+test-lowest:
+	$(MAKE) test VENV=.venv-lowest PYTHON=$(OLD_PYTHON) CONSTRAINTS=constraints-lowest.txt \
+		TESTS="$(CORE)"
 
 # Everything that CI runs: the same tests, none of them skipped for want of an engine.
 test-all: $(VENV)/.ready-torture,dask,spark,torch
@@ -96,13 +107,13 @@ smoke-none smoke-sdist $(EXTRAS:%=smoke-%): smoke-%: dist
 	cd $(OUT)/smoke && $*/bin/python -I $(abspath scripts/smoke.py) $(filter $(EXTRAS),$*)
 
 # One stamp an extra, made anew when the requirements change.
-$(VENV)/.ready-%: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(VENV)/.ready-%: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 	@echo "Installing labelens[$*] into $(VENV) ..."
-	$(PIP) install --constraint constraints.txt --editable ".[$*]"
+	$(PIP) install --constraint $(CONSTRAINTS) --editable ".[$*]"
 	@touch $@
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OUT) docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest $(OUT) docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import labelens
 
@@ -56,6 +58,22 @@ def test_pythons_of_the_workflow_are_those_that_we_say():
     said = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
     assert tested == said
     assert PROJECT["requires-python"] == f">={said[0]}"
+
+
+def test_the_lowest_versions_are_the_floors():
+    extras = PROJECT["optional-dependencies"]
+    named = PROJECT["dependencies"] + extras["cli"] + extras["explore"] + extras["test"]
+    floors = {
+        one.name: str(one.specifier) for one in map(Requirement, named) if one.name != "labelens"
+    }
+    pinned = {}
+    for line in (ROOT / "constraints-lowest.txt").read_text().splitlines():
+        if line.partition("#")[0].strip():
+            one = Requirement(line)
+            if one.marker is None or one.marker.evaluate({"python_version": "3.11"}):
+                pinned[one.name] = Version(str(one.specifier).removeprefix("=="))
+    for name, floor in floors.items():
+        assert pinned[name] == Version(floor.removeprefix(">=")), name
 
 
 def test_every_extra_is_tried():
