@@ -2,7 +2,8 @@ PYTHON ?= python3
 VENV ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Python compiles what is imported; to compile all of it took pip most of its time.
+INSTALL := -m pip --disable-pip-version-check --quiet install --no-compile
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 EXTRAS := cli explore dask spark torch onnx
@@ -56,6 +57,7 @@ test-all: $(VENV)/.ready-torture,dask,spark,torch
 	$(PYTEST)
 
 torture: $(VENV)/.ready-torture
+	$(PYTEST) -m long
 	PYTHONPATH=tests $(BIN)/python -m torture
 
 bench: $(VENV)/.ready-bench
@@ -102,14 +104,14 @@ smoke-none smoke-sdist $(EXTRAS:%=smoke-%): smoke-%: dist
 	rm -rf $(OUT)/smoke/$*
 	$(PYTHON) -m venv $(OUT)/smoke/$*
 	archive=$$(ls $(abspath $(OUT))/dist/*$(if $(filter sdist,$*),.tar.gz,.whl)) && \
-	$(OUT)/smoke/$*/bin/python -m pip --disable-pip-version-check --quiet install \
+	$(OUT)/smoke/$*/bin/python $(INSTALL) \
 		--constraint constraints.txt "$$archive$(patsubst %,[%],$(filter $(EXTRAS),$*))"
 	cd $(OUT)/smoke && $*/bin/python -I $(abspath scripts/smoke.py) $(filter $(EXTRAS),$*)
 
 # One stamp an extra, made anew when the requirements change.
 $(VENV)/.ready-%: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 	@echo "Installing labelens[$*] into $(VENV) ..."
-	$(PIP) install --constraint $(CONSTRAINTS) --editable ".[$*]"
+	$(BIN)/python $(INSTALL) --constraint $(CONSTRAINTS) --editable ".[$*]"
 	@touch $@
 
 $(VENV)/bin/python:

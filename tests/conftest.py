@@ -6,7 +6,13 @@ import os
 import signal
 from pathlib import Path
 
-# scikit-learn runs its array-API check only where SciPy's dispatch is on; set before SciPy loads.
+# Processes share the cores: threads of BLAS that wait for each other take most of the time.
+os.environ.setdefault(
+    "OMP_NUM_THREADS",
+    str(max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)))),
+)
+# scikit-learn runs its array-API check only where SciPy's dispatch is on. Both are
+# set before NumPy and SciPy load.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import numba  # noqa: F401  once it is loaded, compiled loops serve small inputs too

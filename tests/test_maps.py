@@ -42,7 +42,10 @@ def test_kernels_are_those_of_scikit_learn(rng, name):
     np.testing.assert_allclose(kernel(X, X), truth(X), atol=1e-12)
 
 
-@pytest.mark.parametrize("n_features", [1, 7, 12])
+@pytest.mark.parametrize(
+    "n_features",
+    [pytest.param(1, marks=pytest.mark.long), 7, pytest.param(12, marks=pytest.mark.long)],
+)
 @pytest.mark.parametrize(
     ("approximation", "name"),
     [

@@ -45,7 +45,13 @@ def last_first(models):
 @pytest.mark.parametrize(
     ("name", "k", "merge"),
     [
-        *((name, k, in_turn) for name in SHARDS for k in (1, 2)),
+        ("identical", 1, in_turn),
+        *((name, 2, in_turn) for name in SHARDS),
+        *(
+            pytest.param(name, 1, in_turn, marks=pytest.mark.long)
+            for name in SHARDS
+            if name != "identical"
+        ),
         *((name, k, merge) for name in LONGER for k in [2] for merge in (in_a_tree, last_first)),
     ],
 )

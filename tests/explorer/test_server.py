@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
+from typer.testing import CliRunner
 
 import labelens
 from explorer.asking import ask, saved, small, wish
+from labelens.cli.app import app
 from labelens.explorer import server as server_module
 from labelens.explorer.material import from_arrays
 from labelens.explorer.serving import Explorer, session_of
@@ -205,14 +207,14 @@ def test_the_command(tmp_path):
         "Press Ctrl-C to stop.",
         "Stopped; the page is served no more.",
     ]
-    wrong = [*command, "--label", "specis"]
-    refused = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert refused.returncode == 1
-    assert "Did you mean 'species'" in refused.stderr
-    refused = subprocess.run(
-        [*command[:4], "--label", "x"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert "name the file first" in refused.stderr
+    file, *wrong = str(tmp_path / "iris.csv"), "--no-browser", "--label", "specis"
+    for arguments, message in (
+        ([file, *wrong], "Did you mean 'species'"),
+        (wrong, "name the file first"),
+    ):
+        refused = CliRunner().invoke(app, ["explore", *arguments])
+        assert refused.exit_code == 1
+        assert message in " ".join(refused.output.split())
 
 
 def test_the_bundled_data():
