@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from labelens import _jit
+from labelens import KernelSupervisedPCA, _jit
 from labelens.kernels import Kernel, make_kernel, settle_gamma
 from labelens.maps import make_feature_map
 from labelens.maps.orthogonal import pays
@@ -131,6 +131,44 @@ def test_nystroem_with_the_landmarks_of_scikit_learn(rng):
     np.testing.assert_allclose(
         ours(X) @ ours(X).T, theirs.transform(X) @ theirs.transform(X).T, atol=1e-10
     )
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, sparse.csr_array])
+def test_every_landmark_of_the_linear_kernel_is_a_direction(rng, layout):
+    phi = make_feature_map(
+        "nystroem", Kernel("linear", None), layout(rng.normal(size=(60, 9))), 5, 0
+    )
+    assert phi.n_features == 5
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("shrinkage", [1.0, 0.1, 1e-3])
+def test_rounding_does_not_choose_the_landmarks(d, shrinkage):
+    """Of few columns the kernel has a small rank; the number of features sets the shrinkage."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 3, 400)
+        X = rng.normal(size=(400, d)) + y[:, None]
+        model = KernelSupervisedPCA(
+            2, approximation="nystroem", random_state=seed, shrinkage=shrinkage, gamma=1.0
+        )
+        first = model.fit_transform(X, y)
+        second = model.set_params(gamma=1 + 1e-12).fit_transform(X, y)
+        np.testing.assert_allclose(first, second, atol=1e-6 * np.abs(first).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["rbf", "matern", "linear"])
+@pytest.mark.parametrize("approximation", ["nystroem", "exact"])
+def test_the_layout_of_rows_changes_no_bit(rng, approximation, kernel, dtype):
+    X, y = (rng.normal(size=(1500, 37)) + 3).astype(dtype), rng.integers(0, 3, 1500)
+    model = KernelSupervisedPCA(
+        2, kernel=kernel, gamma=0.01, approximation=approximation, random_state=0
+    ).set_params(n_random_features=64)
+    Z = model.fit(X, y).transform(X)
+    fortran = np.asfortranarray(X)
+    np.testing.assert_array_equal(model.transform(fortran), Z)
+    np.testing.assert_array_equal(model.fit(fortran, y).transform(X), Z)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -1,5 +1,6 @@
 """The public surface, what an import costs, and that the README does what it says."""
 
+import copy
 import inspect
 import os
 import re
@@ -208,6 +209,21 @@ def test_blas_limit_is_given_back_by_the_last_one_out():
             other.join()
             assert blas_threads() == {1}
         assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("approximation", ["fourier", "nystroem"])
+def test_partial_fit_and_merge_have_the_same_bits_on_any_number_of_threads(rng, approximation):
+    X, y = rng.normal(size=(1500, 60)), rng.integers(0, 3, 1500)
+    found = []
+    for threads in (1, 2, 3):
+        model = labelens.KernelSupervisedPCA(
+            2, gamma=0.01, n_random_features=300, approximation=approximation, shrinkage=0.1
+        ).set_params(random_state=0)
+        with threadpool_limits(threads, user_api="blas"):
+            model.partial_fit(X[:1024], y[:1024]).merge(copy.deepcopy(model))
+            found.append(model.partial_fit(X[1024:], y[1024:]).transform(X))
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
 
 
 def test_a_block_starts_no_threads_of_its_own():

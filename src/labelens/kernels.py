@@ -67,6 +67,9 @@ class Kernel:
         """(n, d), (m, d) -> (n, m)."""
         if _array.on_device(A):
             return self._on_device(A, B)
+        # In C order whatever the caller's layout, so that the same values give the same bits.
+        same, A = A is B, _in_c_order(A)
+        B = A if same else _in_c_order(B)
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._values(A, B)
             finite = np.isfinite(values.sum()) or np.isfinite(values).all()
@@ -139,6 +142,10 @@ class Kernel:
         if nu == 1.5:
             return (1 + distance) * decay
         return (1 + distance + distance**2 / 3) * decay
+
+
+def _in_c_order(rows: Any) -> Any:
+    return rows if sparse.issparse(rows) else np.ascontiguousarray(rows)
 
 
 def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:

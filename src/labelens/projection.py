@@ -123,9 +123,10 @@ class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if why := self._difference(other):
             raise ValueError(f"These two estimators cannot be merged: {why}.")
         theirs, noise = other.moments_, self._recipe.noise
-        if noise is not None:
-            theirs = theirs.rotated(noise.rotation(self.moments_.n_samples, theirs.n_samples))
-        self.moments_ = self.moments_.merge(theirs)
+        with one_blas_thread():
+            if noise is not None:
+                theirs = theirs.rotated(noise.rotation(self.moments_.n_samples, theirs.n_samples))
+            self.moments_ = self.moments_.merge(theirs)
         self._solved = None
         return self
 

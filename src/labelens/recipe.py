@@ -15,7 +15,7 @@ from scipy import sparse
 
 from . import _array, _parameters
 from ._scratch import Empty, Scratch
-from ._threads import in_order
+from ._threads import in_order, one_blas_thread
 from ._validation import check_seed, refuse_non_finite
 from .batch import Batch
 from .dual import KernelRows
@@ -232,6 +232,7 @@ def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool, bool]:
     return scatter, sketch, spread, labelled and estimator.label_shrinkage != 1
 
 
+@one_blas_thread()  # also where the first block is reduced before the others, and in merges
 def summarize(
     recipe: Recipe, batch: Batch, right: Right | None, before: Moments | None = None
 ) -> Moments:

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .. import _array
+from .._rounding import EPS
 from .._scratch import Empty
 from ..kernels import Kernel
+from ..moments.common import round_origin
 from .base import feature_generator, working_dtype
 
 # Pieces that a triangular product is cut into: (1 + 1 / STRIPS) / 2 of a full one.
 STRIPS = 8
+# What a landmark has to add to the others, relative to the largest k(x, x). That is known to some
+# eps, and the features of other rows to eps / LEAST; what is left out is below LEAST. Both
+# errors are equal here, and rounding does not decide how many landmarks stay.
+LEAST = float(np.sqrt(EPS))
 
 
 @dataclass(frozen=True)
@@ -32,17 +38,20 @@ class Nystroem:
 
     @classmethod
     def draw(cls, kernel: Kernel, rows: Any, n_features: int, seed: int) -> Nystroem:
-        chosen = feature_generator(seed).permutation(rows.shape[0])[:n_features]
-        landmarks = _array.host(_array.rows_at(rows, np.sort(chosen))).astype(np.float64)
+        drawn = feature_generator(seed).permutation(rows.shape[0])
+        landmarks = _landmarks(rows, np.sort(drawn[:n_features]))
         origin = None
         if kernel.blind_to_shift and not sparse.issparse(landmarks):
             origin = landmarks[0].copy()  # measured from here, distances keep their digits
+            if kernel.name == "linear" and len(drawn) > n_features:
+                # From another row: a landmark at the origin would be one direction less.
+                origin = round_origin(_landmarks(rows, drawn[n_features : n_features + 1])[0])
             landmarks -= origin
         # K_mm = L L^T by Cholesky, the landmark that the others say least of first: those that add
         # nothing to the ones before, as duplicates do, are left out.
         matrix = np.asfortranarray(kernel(landmarks, landmarks))
-        rounding = len(matrix) * np.finfo(float).eps * np.diag(matrix).max(initial=0)
-        factor, order, rank, _ = linalg.lapack.dpstrf(matrix, tol=rounding, lower=1)
+        least = LEAST * np.diag(matrix).max(initial=0)
+        factor, order, rank, _ = linalg.lapack.dpstrf(matrix, tol=least, lower=1)
         if rank == 0:  # rows of zeros, in a kernel of inner products
             return cls(kernel, landmarks[:1], origin, np.zeros((1, 1)))
         inverse, _ = linalg.lapack.dtrtri(factor[:rank, :rank], lower=1)
@@ -93,3 +102,7 @@ class Nystroem:
             and abs(self.landmarks - other.landmarks).max() == 0
             and np.array_equal(self._from(), other._from())
         )
+
+
+def _landmarks(rows: Any, which: NDArray[np.intp]) -> Any:
+    return _array.host(_array.rows_at(rows, which)).astype(np.float64)
