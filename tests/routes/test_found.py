@@ -24,7 +24,9 @@ def test_scaled_rows_far_from_zero_keep_their_digits(rng, scale):
     far = model.fit(X + 2.0**30, y)
     np.testing.assert_allclose(far.components_, near, atol=1e-12 * np.abs(near).max())
     moved = sparse.csr_array(X + 2.0**30)  # of a model that was fitted on dense rows
-    np.testing.assert_allclose(far.transform(moved), far.transform(X + 2.0**30), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        far.transform(moved), far.transform(X + 2.0**30), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_sparse_labels_have_a_score(rng):
