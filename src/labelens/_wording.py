@@ -108,7 +108,8 @@ label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal
     k >= n_classes - 1. "spread" are for fewer components, and tell more classes apart there:
     not random but as far from each other as they get, on a polygon or a sphere, classes with
     similar means side by side (one column of at most 5000 classes). "gaussian" gives every
-    class a hashed vector of its own: memory does not grow with the number of classes.
+    class a hashed vector of its own: memory does not grow with the number of classes, and
+    there are no `classes_`.
     "fourier" is the paper to the letter.
 singular_values_ : ndarray of shape (n_components,)
     Singular values of `components_`, largest first.

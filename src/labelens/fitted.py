@@ -10,7 +10,7 @@ from ._validation import check_is_fitted
 from ._warn import warn_user
 from .labels.vocabulary import as_class_array
 from .labels.vocabulary import in_order as label_order
-from .moments import Array
+from .moments import Array, FirstClasses
 from .recipe import Recipe
 from .solution import Solved, SolvedDual, solve, too_many_components
 
@@ -137,6 +137,11 @@ class Fitted:
         classes = self.moments_.classes
         if classes is None:
             raise AttributeError("There are no classes_: the labels are not classes.")
+        if isinstance(classes, FirstClasses):
+            raise AttributeError(
+                "There are no classes_: label_map='gaussian' keeps no list of the classes, so that "
+                "memory does not grow with their number. Use label_map='orthogonal' for a list."
+            )
         ordered = [classes[i] for i in label_order(list(classes))]
         columns = self._recipe.label_columns
         if columns == 1:

@@ -1,6 +1,7 @@
 """Classes as hashed Gaussian vectors: for vocabularies that are huge or never end.
 
-The moment is (p, k) however many classes there are, and no worker needs to know of another's.
+The moment is (p, k) however many classes there are, no worker needs to know those of another, and
+no list of them is kept.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..moments import FirstClasses
 from .onehot import encode_classes, kinds_of
 from .right import Right
 from .vocabulary import hashed_normals
@@ -31,7 +33,8 @@ class HashedLabels:
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
         classes, codes = encode_classes(y, self.kinds, self.automatic, rows)
         vectors = hashed_normals(list(classes), self.k, self.seed) / np.sqrt(self.k)
-        return Right(classes, features=vectors[codes].sum(axis=1))
+        known = FirstClasses.of(classes, self.k + len(self.kinds))
+        return Right(known, features=vectors[codes].sum(axis=1))
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         return np.eye(width, k)  # mixed already

@@ -15,13 +15,14 @@ from .cross import CrossMoment
 from .scatter import Scatter
 from .sealed import Sealed, refuse_sealed
 from .spread import Spread
-from .summary import Moments, union_of_classes
+from .summary import FirstClasses, Moments, union_of_classes
 
 __all__ = [
     "BLOCK_ROWS",
     "Array",
     "ClassSums",
     "CrossMoment",
+    "FirstClasses",
     "Moments",
     "Scatter",
     "Sealed",

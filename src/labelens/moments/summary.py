@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -95,10 +97,25 @@ def _merged(mine: Any, other: Any, reuse: bool) -> Any:
     return mine.merge(other, reuse)
 
 
+class FirstClasses(tuple[Any, ...]):
+    """At most `most` of the classes: enough to know the rank of C_xy, where no more is asked."""
+
+    most: int
+
+    @classmethod
+    def of(cls, classes: Iterable[Any], most: int) -> FirstClasses:
+        first = cls(islice(classes, most))
+        first.most = most
+        return first
+
+
 def union_of_classes(mine: tuple, other: tuple) -> tuple[tuple, NDArray[np.intp]]:
     """All classes, mine first, and where each of the other's stands among them."""
     if mine == other:
         return mine, np.arange(len(mine))
     number = {label: i for i, label in enumerate(mine)}
     position = np.array([number.setdefault(label, len(number)) for label in other], dtype=np.intp)
-    return tuple(number), position
+    classes = tuple(number)
+    if isinstance(mine, FirstClasses):
+        classes = FirstClasses.of(classes, mine.most)
+    return classes, position

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._files import named
 from .._warn import warn_user
+from ..moments import FirstClasses
 from ..tables import Encoding
 from . import container
 from .packing import (
@@ -201,12 +202,14 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         built(facts, arrays)
         left = Arrays(arrays, d=facts["n_features_in"])
         labels = known_labels(facts["labels"], left)
-        classes = classes_of(facts, labels, left)
+        parameters = take_parameters(facts["parameters"], BY_NAME[facts["method"]], left)
+        classes = classes_of(facts, labels, left, parameters)
         names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
         table = take_table(facts["table"], names, left)
-        parameters = take_parameters(facts["parameters"], BY_NAME[facts["method"]], left)
     except ValueError as error:
         raise _refusal(path, "read", error) from None
+    if isinstance(classes, FirstClasses):
+        classes = None  # no list of them was kept
     return {
         "method": facts["method"],
         "parameters": {name: _shown(value) for name, value in parameters.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .._validation import check_is_fitted, set_output_of
 from ..kernels import Kernel, make_kernel
 from ..labels import Unlabelled
 from ..methods import METHODS
-from ..moments import refuse_sealed
+from ..moments import FirstClasses, refuse_sealed
 from ..projection import Projection
 from ..recipe import Recipe, scales_moments, statistics
 from ..tables import Encoding
@@ -191,7 +192,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     psi: Any = known_labels(facts["labels"], arrays)
     if psi is not None and not agree(estimator.label_kernel, psi.kernel):
         raise ValueError(f"its labels are {psi.kernel!r}, not {estimator.label_kernel!r}")
-    classes = classes_of(facts, psi, arrays)
+    classes = classes_of(facts, psi, arrays, vars(estimator))
     scatter, sketch, spread, label_scatter = statistics(estimator, labelled)
     noise = None
     if (facts["label_map"] is None) != (not moments or psi is None):
@@ -257,11 +258,19 @@ def known_labels(facts: Any, arrays: Arrays) -> KnownLabels | None:
 
 
 def classes_of(
-    facts: dict[str, Any], labels: KnownLabels | None, arrays: Arrays
+    facts: dict[str, Any],
+    labels: KnownLabels | None,
+    arrays: Arrays,
+    parameters: Mapping[str, Any],
 ) -> tuple[Any, ...] | None:
+    """The classes, or the first of them where the label map keeps no more."""
     kinds = () if labels is None else labels.kinds
     if (facts["classes"] is None) == bool(kinds):
         raise ValueError("it has classes without labels, or labels without classes")
     if facts["classes"] is None:
         return None
-    return take_classes(texts(facts["classes"], "the types of its classes"), kinds, arrays)
+    classes = take_classes(texts(facts["classes"], "the types of its classes"), kinds, arrays)
+    assert labels is not None
+    if labels.kernel == "delta" and parameters.get("label_map") == "gaussian":
+        return FirstClasses.of(classes, parameters["n_components"] + len(kinds))
+    return classes
