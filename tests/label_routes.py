@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -68,6 +67,7 @@ def file(write, name):
 
 
 def on_dask(model, X, columns, folder):
+    da = pytest.importorskip("dask.array")
     return model.fit(da.from_array(X, chunks=(N, D)), frame_of(columns))
 
 

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import dask.array as da
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -67,6 +66,7 @@ def test_all_labels_decide(rng, X, tmp_path, monkeypatch, route, kind):
 
 @pytest.mark.parametrize("kind", LATE[:2])
 def test_dask_decides_by_all_parts(rng, X, kind):
+    da = pytest.importorskip("dask.array")
     columns, kernel = late(rng, kind)
     y = np.column_stack(list(columns.values()))
     rows, labels = (da.from_array(a, chunks=(1024, -1)) for a in (X, y))

@@ -1,10 +1,26 @@
 """`make test` needs none of the larger installs, and CI has them all: they are hidden here."""
 
+import ast
 import os
+import runpy
 import subprocess
 import sys
 
 from pages import IN_A_CONSOLE, ROOT, optional, pages, python_blocks
+
+
+def test_tests_import_the_larger_installs_where_they_skip_without(monkeypatch):
+    """A file imports them at its top only after `pytest.importorskip`."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])  # which the script changes
+    hidden = {*runpy.run_path(str(ROOT / "tests" / "light" / "sitecustomize.py"))["HIDDEN"]}
+    for path in (ROOT / "tests").rglob("*.py"):
+        for line in ast.parse(path.read_text()).body:
+            if "importorskip" in ast.unparse(line):
+                break
+            modules = [line.module or ""] if isinstance(line, ast.ImportFrom) else []
+            modules += [one.name for one in line.names] if isinstance(line, ast.Import) else []
+            libraries = {module.partition(".")[0] for module in modules}
+            assert not libraries & hidden, f"{path}, line {line.lineno}: {libraries & hidden}"
 
 
 def test_pages_and_rooms_without_the_larger_installs():
