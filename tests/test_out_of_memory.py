@@ -91,13 +91,14 @@ labelens.save(model, sys.argv[3], moments=True)
 """
 
 
-def test_kill_9_at_any_moment(table, tmp_path, rng):
+@pytest.mark.parametrize("kills", [3, pytest.param(5, marks=pytest.mark.long)])
+def test_kill_9_at_any_moment(table, tmp_path, rng, kills):
     model = labelens.fit(MODELS[0], table, label="y")
     expected = saved(model, tmp_path / "expected.labelens")
     state, found = tmp_path / "state", tmp_path / "found.labelens"
     command = [sys.executable, "-c", SCRIPT, table, str(state), str(found)]
     killed = went_on = 0
-    for _ in range(5):
+    for _ in range(kills):
         before = stamp_of(state)
         process = subprocess.Popen(command)
         while stamp_of(state) == before and process.poll() is None:

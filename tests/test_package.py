@@ -82,10 +82,11 @@ def test_rooms_and_names_are_loaded_by_their_first_use():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("library", ["numba", "polars", "matplotlib", "torch", "dask", "pyspark"])
-def test_import_does_not_import(library):
-    code = f"import sys; from labelens import *; assert {library!r} not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_import_does_not_import_large_libraries():
+    large = {"numba", "polars", "matplotlib", "torch", "dask", "pyspark"}
+    code = f"import sys; from labelens import *; print(*{large} & set(sys.modules))"
+    imported = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert imported.stdout.split() == []
 
 
 def test_small_inputs_do_without_numba():
@@ -179,6 +180,7 @@ def test_demo_leaves_a_picture(tmp_path):
     assert (tmp_path / "embedding.png").stat().st_size > 20_000
 
 
+@pytest.mark.long
 def test_trust_example_leaves_a_picture(tmp_path):
     example = [sys.executable, str(ROOT / "examples" / "trust.py"), str(tmp_path)]
     run = subprocess.run(example, check=True, text=True, stdout=subprocess.PIPE)

@@ -145,6 +145,7 @@ def test_the_order_of_rows_does_not_decide(rng, k):
         np.testing.assert_allclose(found, model.components_, atol=1e-13)
 
 
+@pytest.mark.long
 def test_thousands_of_classes_take_seconds(rng):
     means = rng.normal(size=(3000, 50))
     start = time.process_time()  # of all threads, whatever else the machine does
