@@ -2,12 +2,13 @@
 
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.model_selection import GridSearchCV
@@ -16,12 +17,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import labelens
 from array_cases import is_array_check
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
     SupervisedPCA,
     SupervisedRandomProjection,
+    _page,
 )
 
 METHODS = [
@@ -154,3 +157,35 @@ def test_the_callers_parameters_are_left_alone(blobs, model):
     before = {name: repr(value) for name, value in model.get_params().items()}
     model.fit(*blobs)
     assert {name: repr(value) for name, value in model.get_params().items()} == before
+
+
+ESTIMATORS = [
+    public
+    for public in (getattr(labelens, name) for name in labelens.__all__)
+    if isinstance(public, type) and issubclass(public, BaseEstimator)
+]
+
+
+@pytest.mark.parametrize("site", ["https://docs.example/labelens/", None])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_html_links_to_the_page_of_the_site(estimator, site, monkeypatch):
+    class Metadata:
+        def get_all(self, name):
+            assert name == "Project-URL"
+            home = "Homepage, https://example"
+            return None if site is None else [home, f"Documentation, {site}"]
+
+    monkeypatch.setattr(_page.metadata, "metadata", lambda name: Metadata())
+    html, page = estimator()._repr_html_(), f"api/labelens.{estimator.__name__}.html"
+    assert (f'href="https://docs.example/labelens/{page}"' in html) == (site is not None)
+    assert 'href="https://scikit-learn' not in html
+    listed = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
+    assert re.search(rf"^   {estimator.__name__}$", listed, re.MULTILINE)  # so the page exists
+
+
+def test_there_are_no_links_where_the_package_is_not_installed(monkeypatch):
+    def missing(name):
+        raise _page.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(_page.metadata, "metadata", missing)
+    assert [estimator()._get_doc_link() for estimator in ESTIMATORS] == [""] * 5

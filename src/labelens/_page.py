@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib import metadata
 from typing import Any
 
 MISSING = "–"
@@ -101,3 +102,24 @@ def plain(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(plain, value))
     return str(value)
+
+
+def documentation_site() -> str | None:
+    """The URL "Documentation" of the installed package, from `[project.urls]` in pyproject.toml."""
+    try:
+        urls = metadata.metadata("labelens").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return None
+    named = dict(url.split(", ", 1) for url in urls)
+    return named["Documentation"].rstrip("/") if "Documentation" in named else None
+
+
+class DocumentationLink:
+    """The link in scikit-learn's HTML of an estimator, to its page of the site if there is one."""
+
+    _doc_link_module = "labelens"
+
+    @property
+    def _doc_link_template(self) -> str:
+        site = documentation_site()
+        return "" if site is None else f"{site}/api/labelens.{{estimator_name}}.html"

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _array, _parameters, device
 from ._jit import get_ready
+from ._page import DocumentationLink
 from ._threads import one_blas_thread
 from ._validation import (
     all_finite,
@@ -35,7 +36,9 @@ from .recipe import draw_recipe, keep_rows, summarize
 from .solvers import Solver
 
 
-class Projection(Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Projection(
+    DocumentationLink, Fitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """The base of the four methods."""
 
     _solver: Solver

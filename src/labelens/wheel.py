@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
+from ._page import DocumentationLink
 from ._validation import check_is_fitted, check_number, check_rows, unchanged_on_error
 from .labels import choose_kernel, read_labels
 from .labels.vocabulary import as_class_array, label_kind, number_labels
@@ -25,7 +26,7 @@ RIDGE = 1e-3  # share of the total covariance that is added to the one within cl
 BLOCK_NUMBERS = 1 << 22  # class probabilities held at a time
 
 
-class Wheel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A 2-D map of many classes: anchors on a circle, each row where its classes pull it.
 
     Two components tell few classes apart, n_classes - 1 of them tell all. The wheel embeds rows in
