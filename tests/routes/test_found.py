@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import labelens
-from labelens import SupervisedPCA
+from labelens import SupervisedPCA, SupervisedRandomProjection
 
 
 def test_class_weights_count_for_the_label_gamma_of_streams(rng):
@@ -34,3 +34,11 @@ def test_sparse_labels_have_a_score(rng):
     wanted = labelens.knn_score(X[:20], y[:20], X[20:], y[20:])
     train, test = sparse.csr_array(y[:20]), sparse.csr_array(y[20:])
     assert labelens.knn_score(X[:20], train, X[20:], test) == wanted
+
+
+def test_hashed_labels_in_several_columns_can_be_saved(rng, tmp_path):
+    X, y = rng.normal(size=(60, 3)), np.arange(120).reshape(60, 2) % 9
+    model = SupervisedRandomProjection(1, label_map="gaussian", random_state=0).fit(X, y)
+    labelens.save(model, tmp_path / "model.labelens")
+    found = labelens.load(tmp_path / "model.labelens").transform(X)
+    np.testing.assert_array_equal(found, model.transform(X))

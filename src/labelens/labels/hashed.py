@@ -6,7 +6,9 @@ no list of them is kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -33,8 +35,15 @@ class HashedLabels:
     def encode(self, y: Any, rows: NDArray[np.intp]) -> Right:
         classes, codes = encode_classes(y, self.kinds, self.automatic, rows)
         vectors = hashed_normals(list(classes), self.k, self.seed) / np.sqrt(self.k)
-        known = FirstClasses.of(classes, self.k + len(self.kinds))
+        known = FirstClasses.of(self._in_turn(classes), self.k + len(self.kinds))
         return Right(known, features=vectors[codes].sum(axis=1))
+
+    def _in_turn(self, classes: tuple[Any, ...]) -> Iterable[Any]:
+        """The first class of every column, then the second, so that no column goes without."""
+        if len(self.kinds) == 1:
+            return classes
+        columns = [[c for c in classes if c[0] == j] for j in range(len(self.kinds))]
+        return (c for turn in zip_longest(*columns) for c in turn if c is not None)
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         return np.eye(width, k)  # mixed already
