@@ -56,6 +56,8 @@ def expected_gram(case, model):
         inverse = np.linalg.inv(B)
         return centred @ inverse @ Q @ inverse @ centred.T
     t = case.model.target_weight
+    if not np.trace(Q) > 0:
+        raise NoOracleError
     A = Q if t == 1 else t * Q / np.trace(Q) + (1 - t) * C / np.trace(C)
     U = top(A, B, model.n_components_)
     return centred @ U @ U.T @ centred.T
@@ -65,6 +67,8 @@ def width_of(psi, weight, case, model):
     """How many components keep all of L: its rank for classes, else the number of columns."""
     if model.label_kernel_ == "linear":
         return len(case.labels.values[0]) if case.labels.ndim == 2 else 1
+    if case.labels.ndim == 2 and model.label_kernel_ == "delta":  # one-hot columns, side by side
+        return sum(map(len, model.classes_)) - len(model.classes_)
     if hasattr(model, "classes_"):
         return int((linalg.eigvalsh(covariance(psi, psi, weight)) > 1e-10).sum())
     return len(psi)
