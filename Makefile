@@ -8,11 +8,13 @@ OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 EXTRAS := cli explore dask spark torch onnx
 
-.PHONY: help demo test test-all test-lowest torture bench bench-growth bench-profile bench-quality bench-scale \
+.PHONY: help demo paper test test-all test-lowest torture bench bench-growth bench-profile bench-quality \
+	bench-scale \
 	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
 help:
 	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
+	@echo "make paper  run the paper's experiments into $(OUT)/paper; QUICK=1 takes minutes"
 	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs,"
 	@echo "            test-lowest the core tests on the lowest supported versions"
@@ -30,6 +32,9 @@ help:
 
 demo: $(VENV)/.ready-cli
 	$(BIN)/python examples/demo.py $(OUT)/demo
+
+paper: $(VENV)/.ready-cli
+	$(BIN)/python -m paper --out $(OUT)/paper $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
 
 docs: $(VENV)/.ready-docs
 	rm -rf $(OUT)/docs
@@ -61,7 +66,7 @@ torture: $(VENV)/.ready-torture
 	PYTHONPATH=tests $(BIN)/python -m torture
 
 bench: $(VENV)/.ready-bench
-	$(BIN)/python benchmarks/run.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+	PYTHONPATH=. $(BIN)/python benchmarks/run.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
 
 bench-growth: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/growth.py --out $(OUT)/bench

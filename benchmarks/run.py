@@ -32,9 +32,9 @@ from labelens import (
     SupervisedRandomProjection,
     knn_score,
 )
-from labelens.experiments import literal
 from measure import machine, seconds
 from memory import peak_of_fit
+from paper import literal
 from table import Table, in_seconds, markdown
 
 K = 9  # components

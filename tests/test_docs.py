@@ -93,7 +93,7 @@ def test_commands_work(page, folder, monkeypatch):
         elif program == "pip":
             asked = re.findall(r"\[(.*?)\]", command)
             assert {extra for names in asked for extra in names.split(",")} <= set(extras), command
-        elif program == "labelens" and arguments[0] != "reproduce":
+        elif program == "labelens":
             if "--onnx" in arguments and missing("export.onnx"):
                 continue
             monkeypatch.setattr(sys, "argv", [program, *arguments])

@@ -10,8 +10,8 @@ from labelens import (
     SupervisedRandomProjection,
     subspace_distance,
 )
-from labelens.experiments import literal
 from oracles import gram
+from paper import literal
 
 
 def test_spca_as_written(blobs):

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from labelens.cli.app import app
-from labelens.experiments import classification, reproduce, visualisation
-from labelens.experiments.approximation import procrustes_residual
-from labelens.experiments.claims import CAVEAT, HOLDS, NO, RULES, UNKNOWN, judge
-from labelens.experiments.lab import LITERAL, Lab, choose_gamma, make_method
-from labelens.experiments.store import Store
+from paper import classification, reproduce, visualisation
+from paper.__main__ import app
+from paper.approximation import procrustes_residual
+from paper.claims import CAVEAT, HOLDS, NO, RULES, UNKNOWN, judge
+from paper.lab import LITERAL, Lab, choose_gamma, make_method
+from paper.store import Store
 
 QUICK = Lab(quick=True)
 SETTINGS = dict(seed=0, quick=True, version="1")
@@ -175,8 +175,8 @@ def invoke(monkeypatch):
     def no_mnist(*args, **kwargs):
         raise FileNotFoundError("no MNIST here")
 
-    monkeypatch.setattr("labelens.experiments.lab.load_mnist", no_mnist)
-    return lambda *args: CliRunner().invoke(app, ["reproduce", *map(str, args)])
+    monkeypatch.setattr("paper.lab.load_mnist", no_mnist)
+    return lambda *args: CliRunner().invoke(app, [*map(str, args)])
 
 
 def test_command_writes_a_report_and_resumes(tmp_path, invoke, monkeypatch):
@@ -194,7 +194,7 @@ def test_command_writes_a_report_and_resumes(tmp_path, invoke, monkeypatch):
     def fail(*args):
         raise AssertionError("run again")
 
-    monkeypatch.setattr("labelens.experiments.approximation._unlabelled", fail)
+    monkeypatch.setattr("paper.approximation._unlabelled", fail)
     assert invoke("--out", out, "--quick", "--only", "unlabelled").exit_code == 0
     assert (out / "tables" / "unlabelled.csv").read_bytes() == numbers
 
@@ -205,7 +205,7 @@ def test_interrupted_it_keeps_what_is_done(tmp_path, invoke, monkeypatch):
             raise KeyboardInterrupt
         return [dict(dataset="d", label_map=label_map, k=1, seed=0, n_classes=3, residual=0.5)]
 
-    monkeypatch.setattr("labelens.experiments.approximation._claim", interrupt)
+    monkeypatch.setattr("paper.approximation._claim", interrupt)
     stopped = invoke("--out", tmp_path, "--quick", "--only", "claim1")
     assert stopped.exit_code == 130
     assert "goes on from here" in stopped.output
@@ -234,7 +234,3 @@ def test_wrong_options_are_named(tmp_path, invoke, options, message):
     assert failed.exit_code != 0
     assert message in failed.output
     assert "Traceback" not in failed.output
-
-
-def test_version():
-    assert CliRunner().invoke(app, ["--version"]).output.startswith("labelens ")

@@ -236,7 +236,7 @@ def test_many_classes(run, rng, tmp_path):
 
 
 def test_help_shows_examples(run):
-    for command in ("embed", "fit", "transform", "info", "demo", "reproduce"):
+    for command in ("embed", "fit", "transform", "info", "demo"):
         shown = run(command, "--help")
         assert shown.exit_code == 0
         assert "Usage" in shown.output
@@ -259,3 +259,7 @@ def test_a_file_sorted_by_its_label(run, tmp_path):
     frame.to_parquet(tmp_path / "data.parquet")
     done = run("fit", "data.parquet", "--label", "y", "--method", "srp", "--components", "1")
     assert done.exit_code == 0, done.output
+
+
+def test_version(run):
+    assert run("--version").output.startswith("labelens ")

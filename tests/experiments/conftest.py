@@ -4,7 +4,7 @@ import pytest
 
 from experiments.reading import written
 from experiments.small import make_claims, make_frames
-from labelens.experiments import figures as drawing
+from paper import figures as drawing
 
 
 @pytest.fixture(scope="module")

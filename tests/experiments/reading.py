@@ -3,8 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-from labelens.experiments import figures as drawing
-from labelens.experiments import report
+from paper import figures as drawing
+from paper import report
 
 
 class Page(HTMLParser):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from labelens.experiments import report
+from paper import report
 
 METHODS = ("SPCA", "KSPCA", "SRP", "KSRP")
 WAYS = ("formulas as written", "the authors' clock", "labelens")

@@ -7,9 +7,9 @@ import pytest
 
 from experiments.reading import Page, words_of, written
 from experiments.small import METHODS, make_frames, table
-from labelens.experiments import figures as drawing
-from labelens.experiments import frames as tidy
-from labelens.experiments import looks
+from paper import figures as drawing
+from paper import frames as tidy
+from paper import looks
 
 
 def test_every_figure_shows_its_parts(figures):

@@ -6,9 +6,9 @@ import pytest
 
 from experiments.reading import Page, words_of, written
 from experiments.small import make_claims, table
-from labelens.experiments import alt, report
-from labelens.experiments import figures as drawing
-from labelens.experiments import frames as tidy
+from paper import alt, report
+from paper import figures as drawing
+from paper import frames as tidy
 
 HOSTILE = '<script>alert("x")</script>'
 

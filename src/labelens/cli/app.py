@@ -13,7 +13,6 @@ from .fit import fit
 from .groups import spread_out
 from .info import info
 from .merge import merge
-from .reproduce import reproduce
 from .transform import transform
 
 app = typer.Typer(
@@ -23,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (embed, explore, fit, transform, merge, info, export, demo, reproduce):
+for command in (embed, explore, fit, transform, merge, info, export, demo):
     app.command()(spread_out(command))
 
 

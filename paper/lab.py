@@ -19,8 +19,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from .._threads import cached_property
-from ..datasets import (
+from labelens._threads import cached_property
+from labelens.datasets import (
     load_ionosphere,
     load_mnist,
     load_sonar,
@@ -28,7 +28,7 @@ from ..datasets import (
     make_xor,
     train_test_rows,
 )
-from ..methods import (
+from labelens.methods import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
     SupervisedPCA,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._files import replaced
+from labelens._files import replaced
 
 FORMAT = 1
 

@@ -1,4 +1,4 @@
-"""labelens reproduce: the paper's experiments, from data to a report."""
+"""python -m paper: the experiments of the paper, from data to a report."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from .. import __version__
-from ..experiments.lab import Lab, Task
-from ..experiments.reproduce import EXPERIMENTS
-from ..experiments.reproduce import reproduce as run
-from .output import Bar, in_words, messages
+from labelens import __version__
+from labelens.cli.output import Bar, in_words, messages
+from paper.lab import Lab, Task
+from paper.reproduce import EXPERIMENTS
+from paper.reproduce import reproduce as run
+
+app = typer.Typer(pretty_exceptions_enable=False)
 
 
+@app.command()
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for tables, figures and report.html.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: minutes in all.")] = False,
@@ -45,3 +48,7 @@ def reproduce(
     for note in notes:
         messages.print(f"[yellow]Note:[/] {escape(note)}")
     typer.echo(out / "report.html")
+
+
+if __name__ == "__main__":
+    app()

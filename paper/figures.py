@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .._files import replaced
-from ..plot.canvas import extents
+from labelens._files import replaced
+from labelens.plot.canvas import extents
+
 from .frames import Frame, duration, in_order, measured, spread
 from .looks import (
     CLASSES,

@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import LabelEncoder
 
-from ..metrics import knn_score
+from labelens.metrics import knn_score
+
 from . import literal
 from .lab import (
     EXACT_KSRP,

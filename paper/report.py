@@ -10,9 +10,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from .._files import replaced
-from .._page import CSS as COMMON_CSS
-from .._page import MISSING, facts, paragraph, scrolled, skeleton, table
+from labelens._files import replaced
+from labelens._page import CSS as COMMON_CSS
+from labelens._page import MISSING, facts, paragraph, scrolled, skeleton, table
+
 from .alt import alt_texts
 from .figures import FIGURES, render
 from .frames import Frame, compared, duration, in_order, measured, slope

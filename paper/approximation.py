@@ -11,9 +11,10 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import rbf_kernel
 
-from ..kernels import make_kernel
-from ..maps import make_feature_map
-from ..methods import SupervisedPCA, SupervisedRandomProjection
+from labelens.kernels import make_kernel
+from labelens.maps import make_feature_map
+from labelens.methods import SupervisedPCA, SupervisedRandomProjection
+
 from .lab import Lab, Task, quiet
 
 COMPONENTS = (1, 2, 3, 5, 7, 9, 12, 20, 40)

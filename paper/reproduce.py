@@ -11,7 +11,8 @@ import numpy
 import scipy
 import sklearn
 
-from .._optional import require
+from labelens._optional import require
+
 from . import approximation, classification, times, visualisation
 from .claims import judge
 from .figures import draw_all, save

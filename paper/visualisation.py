@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from ..metrics import knn_score
+from labelens.metrics import knn_score
+
 from .lab import METHODS, TARGET_WEIGHT, Lab, Task, choose_gamma, make_method, quiet
 
 DATASETS = ("XOR", "Spirals", "Spirals, not scaled", "Sonar")

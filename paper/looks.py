@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
+from labelens._optional import require
+
 from .frames import Frame
 
 Figure = Any  # matplotlib.figure.Figure
