@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from inspect import signature
 from numbers import Number
 from typing import Any
 
@@ -22,12 +23,15 @@ LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 @cache
 def _names(method: Any) -> tuple[str, ...]:
-    """scikit-learn looks at the signature each time, which takes longer than a small fit."""
-    return tuple(method._get_param_names())
+    """In the order of the signature.
+
+    scikit-learn looks at the signature each time, which takes longer than a small fit.
+    """
+    return tuple(sorted(method._get_param_names(), key=list(signature(method).parameters).index))
 
 
 def of(estimator: Any) -> dict[str, Any]:
-    """`get_params(deep=False)`."""
+    """`get_params(deep=False)`, in the order of the signature."""
     return {name: getattr(estimator, name) for name in _names(estimator.__class__)}
 
 
