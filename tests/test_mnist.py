@@ -26,6 +26,7 @@ def test_supervised_random_projection(mnist, seed):
     assert accuracy(SupervisedRandomProjection(9, random_state=seed), mnist) >= 0.88
 
 
+@pytest.mark.long
 def test_kernel_supervised_pca(mnist):
     model = KernelSupervisedPCA(
         9, n_random_features=4096, shrinkage=1e-3, gamma=0.02, random_state=0
@@ -33,6 +34,7 @@ def test_kernel_supervised_pca(mnist):
     assert accuracy(model, mnist) >= 0.955
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "goal"), [(2, 0.76), (3, 0.886)])
 def test_class_vectors_well_apart(mnist, k, goal):
     model = KernelSupervisedRandomProjection(

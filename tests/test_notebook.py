@@ -19,6 +19,7 @@ def shown(notebook):
     ]
 
 
+@pytest.mark.long
 # Of Jupyter's own machinery: its sockets, and how it asks for the event loop.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

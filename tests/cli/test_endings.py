@@ -29,8 +29,18 @@ def test_a_reader_that_leaves_is_no_crash(iris, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("moment", ["loading", "working", "hidden", "tidying"])
+@pytest.mark.parametrize(
+    ("moment", "number"),
+    [
+        *((moment, signal.SIGINT) for moment in ("loading", "working", "hidden", "tidying")),
+        *(("working", number) for number in (signal.SIGTERM, signal.SIGHUP)),
+        *(
+            pytest.param(moment, number, marks=pytest.mark.long)
+            for moment in ("loading", "hidden", "tidying")
+            for number in (signal.SIGTERM, signal.SIGHUP)
+        ),
+    ],
+)
 def test_asked_to_end(iris, tmp_path, number, moment):
     """At a known moment: code that sends the signal to itself stands in for a user."""
     code = {

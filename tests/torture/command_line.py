@@ -220,7 +220,8 @@ def disturb(tally, folder):
                 what = f"{name}, signal {int(number)} after {delay:.2f} s"
                 tally.attempt(what, asked_to_end, folder, arguments, written, number, delay)
     for how in ("left", "full", "closed"):
-        for arguments in (["info", "m.labelens"], ["info", "m.labelens", "--json"], ["--help"]):
+        more = (["info", "m.labelens", "--json"], ["--help"]) if tally.long else ()
+        for arguments in (["info", "m.labelens"], *more):
             what = f"{' '.join(arguments)}, {how}"
             tally.attempt(what, without_a_reader, folder, arguments, how)
 
