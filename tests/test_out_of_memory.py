@@ -228,7 +228,10 @@ print(peak() - before)
 
 def peak_of(*arguments):
     done = subprocess.run(
-        [sys.executable, "-c", PEAK, *map(str, arguments)], check=True, capture_output=True
+        [sys.executable, "-c", PEAK, *map(str, arguments)],
+        env=os.environ | {"OMP_NUM_THREADS": "2"},  # each thread takes memory
+        check=True,
+        capture_output=True,
     )
     return int(done.stdout)
 

@@ -16,9 +16,10 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize("part", PARTS)
 def test_torture(part, tmp_path):
     paths = [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    threads = {"OMP_NUM_THREADS": "2"} if part == "concurrency" else {}
     done = subprocess.run(
         [sys.executable, "-m", "torture", "--short", "--part", part],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | threads,
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 CORPUS = Path(__file__).parents[1] / "data" / "fuzz"
-SECONDS_LONG, SECONDS_SHORT = 90, 4
+SECONDS_LONG, SECONDS_SHORT = 90, 2
 LARGEST = 16384  # bytes of an input
 MOST_KEPT = 40  # inputs that a run adds to the corpus
 # What users see as a sentence; anything else is a crash.
