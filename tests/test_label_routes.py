@@ -145,7 +145,7 @@ def hashed(X, y, **options):
 def test_an_instant_is_one_class_in_every_unit(X, days, same):
     expected, found = hashed(X, days), hashed(X, same)
     np.testing.assert_array_equal(found.components_, expected.components_)
-    assert found.classes_.tolist() == expected.classes_.tolist() == list(np.unique(days))
+    assert SupervisedPCA(1).fit(X, same).classes_.tolist() == list(np.unique(days))
     stream = SupervisedPCA(1).partial_fit(X, days).partial_fit(X, same)
     assert stream.classes_.tolist() == list(np.unique(days))
 

@@ -19,7 +19,7 @@ def with_cell(X, value):
 
 FAULTS = {
     "no labels": (lambda X, y: dict(y=None), ValueError, "y is None: there are no labels"),
-    "one class": (lambda X, y: dict(y=y * 0), ValueError, "Only one class has been seen, 0"),
+    "one class": (lambda X, y: dict(y=y * 0), ValueError, "y has a single class, 0"),
     "one row of a class": (
         lambda X, y: dict(y=np.arange(90) // 89), ValueError, "outside fold . cannot be fitted"
     ),
