@@ -31,7 +31,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens.maps import structured
+from labelens._core.maps import structured
 from measure import machine
 from on_a_card import LINES, by_clock, header, on_card, products, row, say
 

@@ -19,12 +19,12 @@ from threadpoolctl import threadpool_limits
 
 from data import mnist, newsgroups
 from labelens import SupervisedPCA, SupervisedRandomProjection
-from labelens.kernels import make_kernel
-from labelens.maps.base import feature_generator
-from labelens.maps.fourier import Fourier
-from labelens.maps.orthogonal import _structured, n_groups, padded_size
-from labelens.moments import ClassSums
-from labelens.solvers import _lanczos
+from labelens._core.kernels import make_kernel
+from labelens._core.maps.base import feature_generator
+from labelens._core.maps.fourier import Fourier
+from labelens._core.maps.orthogonal import _structured, n_groups, padded_size
+from labelens._core.moments import ClassSums
+from labelens._core.solvers import _lanczos
 from measure import machine, seconds, settle
 
 

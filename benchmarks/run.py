@@ -328,7 +328,7 @@ def imports(table: Table) -> None:
     table.section("Starting Python and importing")
     job = (
         lambda what=what: subprocess.run([sys.executable, "-c", f"import {what}"], check=True)
-        for what in ("labelens._public", "sklearn.decomposition")
+        for what in ("labelens.methods", "sklearn.decomposition")
     )
     table.compare("import labelens", "sklearn.decomposition", *job, turns=7, floor=True, goal=1.2)
 

@@ -28,7 +28,7 @@ import numpy as np
 
 import files
 import labelens
-from labelens.engines.files import PART_BYTES
+from labelens._engines.ranges import PART_BYTES
 from measure import machine, seconds
 
 PAIRS = [
@@ -70,7 +70,7 @@ def files_table(folder: Path, gb: float, turns: int) -> dict[str, float]:
 
 FIT = """
 import sys, labelens
-from labelens.streaming import checkpoint
+from labelens._out_of_core import checkpoint
 checkpoint.SECONDS = 0.05
 model = labelens.SupervisedRandomProjection(2, random_state=0)
 labelens.fit(model, sys.argv[1], label="y", checkpoint=sys.argv[2], memory="512MB")

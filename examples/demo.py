@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 
 from labelens import KernelSupervisedPCA, SupervisedPCA, knn_score
-from labelens._optional import require
+from labelens._base.optional import require
 from labelens.datasets import load_sonar
 
 SEED = 0

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from labelens import SupervisedPCA, cross_embed, permutation_report, plot
-from labelens._optional import require
+from labelens._base.optional import require
 
 SEED = 0
 

@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import rbf_kernel
 
-from labelens.kernels import make_kernel
-from labelens.maps import make_feature_map
+from labelens._core.kernels import make_kernel
+from labelens._core.maps import make_feature_map
 from labelens.methods import SupervisedPCA, SupervisedRandomProjection
 
 from .lab import Lab, Task, quiet

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import LabelEncoder
 
-from labelens.metrics import knn_score
+from labelens._judge.metrics import knn_score
 
 from . import literal
 from .lab import (

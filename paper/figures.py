@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labelens._files import replaced
+from labelens._base.files import replaced
 from labelens.plot.canvas import extents
 
 from .frames import Frame, duration, in_order, measured, spread

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labelens._page import MISSING
+from labelens._base.page import MISSING
 
 Frame = Any  # pandas.DataFrame
 

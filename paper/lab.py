@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from labelens._threads import cached_property
+from labelens._base.threads import cached_property
 from labelens.datasets import (
     load_ionosphere,
     load_mnist,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from labelens.moments import Array
+from labelens._core.moments import Array
 
 # The width of the RBF kernel that stands for the delta kernel (section 3).
 SIGMA_Y = 1e-10

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from labelens._optional import require
+from labelens._base.optional import require
 
 from .frames import Frame
 

@@ -10,9 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from labelens._files import replaced
-from labelens._page import CSS as COMMON_CSS
-from labelens._page import MISSING, facts, paragraph, scrolled, skeleton, table
+from labelens._base.files import replaced
+from labelens._base.page import CSS as COMMON_CSS
+from labelens._base.page import MISSING, facts, paragraph, scrolled, skeleton, table
 
 from .alt import alt_texts
 from .figures import FIGURES, render

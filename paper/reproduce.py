@@ -11,7 +11,7 @@ import numpy
 import scipy
 import sklearn
 
-from labelens._optional import require
+from labelens._base.optional import require
 
 from . import approximation, classification, times, visualisation
 from .claims import judge

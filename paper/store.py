@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from labelens._files import replaced
+from labelens._base.files import replaced
 
 FORMAT = 1
 

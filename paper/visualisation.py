@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from labelens.metrics import knn_score
+from labelens._judge.metrics import knn_score
 
 from .lab import METHODS, TARGET_WEIGHT, Lab, Task, choose_gamma, make_method, quiet
 

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 import labelens
-from labelens.streaming import plan
+from labelens._out_of_core import plan
 
 N, D = 2 * 1024 + 100, 4  # three chunks
 NAMES = [f"x{j}" for j in range(D)]

@@ -14,10 +14,12 @@ from sklearn.base import clone
 
 import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named, on_the_host
-from labelens import KernelSupervisedPCA, SupervisedPCA, _array, dual
-from labelens.maps import structured
-from labelens.moments import fold
-from labelens.streaming import plan
+from labelens import KernelSupervisedPCA, SupervisedPCA
+from labelens._base import devices
+from labelens._core import exact_kernel
+from labelens._core.maps import structured
+from labelens._core.moments import fold
+from labelens._out_of_core import plan
 
 strict = pytest.importorskip("array_api_strict")
 pytest.importorskip("array_api_compat")
@@ -34,7 +36,7 @@ def data(rng):
 
 @pytest.fixture
 def on_device(monkeypatch):
-    monkeypatch.setattr(_array.places, "_in_host_memory", lambda array: False)
+    monkeypatch.setattr(devices.places, "_in_host_memory", lambda array: False)
 
 
 @pytest.fixture(params=["strict", "torch"])
@@ -46,7 +48,7 @@ def put(request):
 
 
 def back(Z):
-    return _array.host(Z)
+    return devices.host(Z)
 
 
 # On the host -------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def test_blocks_do_not_show(data, put, on_device, monkeypatch):
     X, y = data
     monkeypatch.setattr(fold, "SCRATCH", 1 << 14)
     monkeypatch.setattr(fold, "STRIP", 5)
-    monkeypatch.setattr(dual, "BAND", 1 << 14)
+    monkeypatch.setattr(exact_kernel, "BAND", 1 << 14)
     monkeypatch.setattr(fold, "PRODUCT_ROWS", 64)
     for model in (LINEAR[3], LINEAR[7], KERNEL[1], KERNEL[4], KERNEL[-3]):
         truth = clone(model).fit(X, y).transform(X)
@@ -184,7 +186,7 @@ def test_transforms_and_products_make_the_same_angles(
     model = KernelSupervisedPCA(
         2, approximation=approximation, n_random_features=601, random_state=0, gamma=0.01
     )
-    monkeypatch.setattr(sys.modules["labelens.maps.orthogonal"], "COST_OF_A_NUMBER", 0)
+    monkeypatch.setattr(sys.modules["labelens._core.maps.orthogonal"], "COST_OF_A_NUMBER", 0)
     truth = clone(model).fit(X, y).transform(X)
     for start in (1 << 20, 1):
         monkeypatch.setattr(structured, "TRANSFORMED_FROM", (start, start))
@@ -196,13 +198,13 @@ def test_only_what_a_model_is_made_of_crosses_over(rng, on_device, monkeypatch):
     torch = pytest.importorskip("torch")
     X, y = rng.normal(size=(20_000, 50)), rng.integers(0, 3, 20_000)
     X[:, 0] += y
-    crossed, plain = [], _array.host
+    crossed, plain = [], devices.host
 
     def logged(array):
         crossed.append(getattr(array, "shape", ()))
         return plain(array)
 
-    for room in (_array, _array.places, _array.making, _array.algebra):
+    for room in (devices, devices.places, devices.making, devices.algebra):
         monkeypatch.setattr(room, "host", logged)
     for model in (LINEAR[0], LINEAR[3], LINEAR[7], KERNEL[1]):
         model = clone(model).fit(torch.asarray(X), torch.asarray(y))
@@ -317,7 +319,7 @@ def test_places_that_are_none(data):
 def test_streams_through_a_device(data, on_device, monkeypatch, tmp_path, model):
     pytest.importorskip("torch")
     monkeypatch.setattr(plan, "SENT_BYTES", 1)
-    monkeypatch.setattr(_array, "free_bytes", lambda place: 1 << 17)
+    monkeypatch.setattr(devices, "free_bytes", lambda place: 1 << 17)
     X, y = (np.tile(part, (4, 1) if part.ndim == 2 else 4) for part in data)
     truth = clone(model).fit(X, y).transform(X)
     np.save(tmp_path / "X.npy", X)
@@ -376,7 +378,7 @@ def test_no_training_value_is_an_origin(data, put, on_device, changes):
         model.partial_fit(put(X[row : row + 1]), y[row : row + 1])
     moments = [model.moments_.cross, *([model.moments_.scatter] if changes else [])]
     for moment in moments:
-        assert not np.isin(_array.host(moment.origin), X).any()
+        assert not np.isin(devices.host(moment.origin), X).any()
     truth = SupervisedPCA(1).set_params(**changes).fit(X[:30], y[:30])
     assert distance(truth.transform(X), back(model.transform(put(X)))) < 1e-6
 

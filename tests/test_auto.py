@@ -16,8 +16,8 @@ from labelens import (
     SupervisedRandomProjection,
     knn_score,
 )
+from labelens._fit.folds import cross_validate
 from labelens.datasets import make_spirals, make_xor
-from labelens.folds import cross_validate
 
 ALL = (
     SupervisedPCA,
@@ -185,7 +185,7 @@ def test_many_components_of_few_held_out_rows_say_something(monkeypatch, k):
         seen.append(cross_validate(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr("labelens.auto.cross_validate", watched)
+    monkeypatch.setattr("labelens._fit.auto.cross_validate", watched)
     found = []
     for seed in range(8):
         X, y = make_spirals(n_samples=36, noise=0.02, random_state=seed)

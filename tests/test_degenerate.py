@@ -22,7 +22,7 @@ from labelens import (
     hsic_test,
     subspace_distance,
 )
-from labelens.moments import Scatter, Spread
+from labelens._core.moments import Scatter, Spread
 
 
 @pytest.mark.parametrize("shrinkage", [1.0, 0.1])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from labelens import _jit, _threads
-from labelens._threads import one_blas_thread
-from labelens.solution import Solved
+from labelens._base import jit, threads
+from labelens._base.threads import one_blas_thread
+from labelens._fit.solution import Solved
 from test_package import blas_threads
 from torture.concurrency import fit_once, forked_while_fitting, in_child
 
@@ -41,7 +41,7 @@ def fits():
 
 def test_a_fork_waits_while_another_thread_limits_blas(elsewhere, monkeypatch):
     fits()
-    limit = _threads._blas._controller.limit
+    limit = threads._blas._controller.limit
 
     def limit_slowly(inside):
         def slowly(**limits):
@@ -49,7 +49,7 @@ def test_a_fork_waits_while_another_thread_limits_blas(elsewhere, monkeypatch):
             time.sleep(0.5)
             return limit(**limits)
 
-        monkeypatch.setattr(_threads._blas._controller, "limit", slowly)
+        monkeypatch.setattr(threads._blas._controller, "limit", slowly)
         with one_blas_thread():
             monkeypatch.undo()
 
@@ -58,7 +58,7 @@ def test_a_fork_waits_while_another_thread_limits_blas(elsewhere, monkeypatch):
 
 
 def test_a_fork_waits_while_another_thread_compiles(elsewhere, monkeypatch):
-    _jit.get_ready(_jit.WORTH_COMPILING)
+    jit.get_ready(jit.WORTH_COMPILING)
     from llvmlite.binding import get_default_triple
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -77,7 +77,7 @@ def test_a_fork_waits_while_another_thread_compiles(elsewhere, monkeypatch):
 
 
 def test_a_fork_waits_while_another_thread_is_in_llvm(elsewhere):
-    _jit.get_ready(_jit.WORTH_COMPILING)
+    jit.get_ready(jit.WORTH_COMPILING)
     from llvmlite.binding import ffi, get_default_triple
 
     def dispose_slowly(inside):

@@ -9,8 +9,10 @@ from sklearn.base import clone
 
 import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named
-from labelens import KernelSupervisedPCA, SupervisedPCA, _array, dual
-from labelens.moments import fold
+from labelens import KernelSupervisedPCA, SupervisedPCA
+from labelens._base import devices
+from labelens._core import exact_kernel
+from labelens._core.moments import fold
 
 torch = pytest.importorskip("torch")
 pytestmark = [
@@ -45,7 +47,7 @@ def test_the_same_model_as_on_the_host(data, put, model, dtype):
     found = clone(model).fit(there, put(y)).transform(there)
     assert type(found) is type(there)
     assert found.device == there.device
-    assert distance(truth, _array.host(found)) < (1e-10 if dtype == np.float64 else 1e-5)
+    assert distance(truth, devices.host(found)) < (1e-10 if dtype == np.float64 else 1e-5)
 
 
 def test_far_from_zero_in_float32(data):
@@ -53,7 +55,7 @@ def test_far_from_zero_in_float32(data):
     for model in (LINEAR[0], LINEAR[2], LINEAR[5]):
         truth = clone(model).fit(X, y).transform(X)
         found = clone(model).fit(on_card(X), y).transform(on_card(X))
-        assert distance(truth, _array.host(found)) < 1e-5
+        assert distance(truth, devices.host(found)) < 1e-5
 
 
 def test_tf32_only_if_asked(data):
@@ -67,8 +69,8 @@ def test_tf32_only_if_asked(data):
         assert torch.backends.cuda.matmul.fp32_precision == "tf32"
     finally:
         torch.backends.cuda.matmul.fp32_precision = "ieee"
-    assert distance(truth, _array.host(found)) < 1e-5
-    assert 1e-5 < distance(truth, _array.host(asked)) < 1e-2
+    assert distance(truth, devices.host(found)) < 1e-5
+    assert 1e-5 < distance(truth, devices.host(asked)) < 1e-2
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 17, 32, 33, 200])
@@ -79,7 +81,7 @@ def test_sums_over_classes(rng, n_classes, width):
     truth = np.zeros((n_classes + 1, width))
     np.add.at(truth, codes[:, 0], weight[:, None] * (X.astype(float) - 50))
     there = on_card(X) - 50, on_card(codes.astype(np.int32)), n_classes
-    sums = _array.host(fold.class_sums(*there, on_card(weight.astype(np.float32))))
+    sums = devices.host(fold.class_sums(*there, on_card(weight.astype(np.float32))))
     np.testing.assert_allclose(sums[:, :-1], truth[:-1], atol=2e-4)
     heavy = np.bincount(codes[:, 0] + 1, weight)[1:]
     np.testing.assert_allclose(sums[:, -1], heavy, rtol=1e-5)
@@ -93,9 +95,9 @@ def test_sums_of_columns(rng, weighted):
     truth = [(weight[:, None] * about).sum(0), (weight[:, None] * about**2).sum(0)]
     origin = on_card(np.full(300, 50, np.float32))
     sums, low, high = fold.column_sums(on_card(X), on_card(weight) if weighted else None, origin)
-    np.testing.assert_allclose(_array.host(sums), truth, rtol=1e-5, atol=2e-3)
-    np.testing.assert_array_equal(_array.host(low), X.min(0))
-    np.testing.assert_array_equal(_array.host(high), X.max(0))
+    np.testing.assert_allclose(devices.host(sums), truth, rtol=1e-5, atol=2e-3)
+    np.testing.assert_array_equal(devices.host(low), X.min(0))
+    np.testing.assert_array_equal(devices.host(high), X.max(0))
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [3, 5, 15], [0, 2, 16], [-1, 0, 1], [0, 1, 1000]])
@@ -105,7 +107,7 @@ def test_labels_are_numbered_on_the_card(data, labels, dtype):
     truth = SupervisedPCA(2).fit(X, y)
     found = SupervisedPCA(2).fit(on_card(X), on_card(y))
     assert list(found.classes_) == list(truth.classes_) == sorted(labels)
-    assert distance(truth.transform(X), _array.host(found.transform(on_card(X)))) < 1e-5
+    assert distance(truth.transform(X), devices.host(found.transform(on_card(X)))) < 1e-5
 
 
 @pytest.mark.parametrize("pinned", [False, True])
@@ -114,9 +116,9 @@ def test_streams(data, monkeypatch, model, pinned):
     X, y = (
         part[:3000] if getattr(model, "approximation", "") == "exact" else part for part in data
     )
-    monkeypatch.setattr("labelens.streaming.plan.SENT_BYTES", 1 << 20)
-    monkeypatch.setattr(_array.sending, "PINNED_BYTES", 1 << 16)
-    monkeypatch.setattr(_array, "free_bytes", lambda place: 1 << 22)
+    monkeypatch.setattr("labelens._out_of_core.plan.SENT_BYTES", 1 << 20)
+    monkeypatch.setattr(devices.sending, "PINNED_BYTES", 1 << 16)
+    monkeypatch.setattr(devices, "free_bytes", lambda place: 1 << 22)
     rows = torch.asarray(X).pin_memory() if pinned else X
     found = labelens.fit(clone(model), rows, label=y, device="cuda")
     truth = clone(model).fit(X, y).transform(X)
@@ -140,7 +142,7 @@ def test_memory(rng):
         before = torch.cuda.memory_allocated()
         clone(model).fit(X, y)
         assert torch.cuda.max_memory_allocated() - before < 2e9
-    assert dual.BAND * 8 < 2e9
+    assert exact_kernel.BAND * 8 < 2e9
 
 
 def for_cards(check):

@@ -13,7 +13,7 @@ import pytest
 import report_contents as make
 from conftest import read_only
 from labelens import SupervisedPCA
-from labelens._page import plain
+from labelens._base.page import plain
 from labelens.report import write_report
 from labelens.report.classes import MOST_GROUPS, OTHER, read_classes
 from labelens.report.columns import as_text, pack_column, words_of
@@ -379,7 +379,7 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("labelens._files.os.replace", fail)
+    monkeypatch.setattr("labelens._base.files.os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
         write_report(path, make.make_contents())
     assert path.read_text() == "old"

@@ -9,9 +9,9 @@ from sklearn.base import clone
 import labelens
 from label_routes import EVERY_ROUTE, NAMES, D, N, same_model, small_chunks, some_rows, with_gaps  # noqa: F401
 from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
-from labelens.engines import first_pass
-from labelens.labels.vocabulary import scrambled
-from labelens.sources import formats, open_source
+from labelens._core.labels.vocabulary import scrambled
+from labelens._engines.sources import formats, open_source
+from labelens._fit import first_pass
 
 
 def late(rng, kind):

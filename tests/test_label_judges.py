@@ -17,7 +17,7 @@ from labelens import (
     select,
     stability_report,
 )
-from labelens.trial import try_out
+from labelens._judge.trial import try_out
 
 N = 90
 NUMBER = np.arange(N) % 3

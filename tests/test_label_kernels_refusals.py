@@ -7,8 +7,8 @@ from scipy import sparse
 
 from label_cases import HOURS, LETTERS, PARENTS, RATINGS, SETS, SIMILAR, draw, rows_of_all
 from labelens import SupervisedPCA, SupervisedRandomProjection
+from labelens._core.labels import alike, columns
 from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Product, Sum, Tree
-from labelens.labels import alike, columns
 
 
 @pytest.fixture

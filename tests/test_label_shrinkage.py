@@ -12,10 +12,10 @@ from labelens import (
     KernelSupervisedRandomProjection,
     SupervisedPCA,
     SupervisedRandomProjection,
-    _array,
     label_kernels,
     subspace_distance,
 )
+from labelens._base import devices
 
 SPECTRAL = (SupervisedPCA, KernelSupervisedPCA)
 DIRECT = (SupervisedRandomProjection, KernelSupervisedRandomProjection)
@@ -219,7 +219,7 @@ def test_batches_files_and_merging(fitted, tmp_path):
 def test_rows_on_a_device(fitted, monkeypatch):
     X, y, fresh, close = fitted
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(_array.places, "_in_host_memory", lambda array: False)
+    monkeypatch.setattr(devices.places, "_in_host_memory", lambda array: False)
     close(fresh().fit(torch.asarray(X), y))
 
 

@@ -13,8 +13,8 @@ from scipy.stats import kstest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import OneHotEncoder
 
-from labelens.labels import choose_kernel, make_label_map
-from labelens.labels.vocabulary import as_class_array, hashed_normals
+from labelens._core.labels import choose_kernel, make_label_map
+from labelens._core.labels.vocabulary import as_class_array, hashed_normals
 from oracles import delta_kernel
 
 
@@ -106,7 +106,7 @@ def test_hashed_vectors_are_normal_and_depend_on_label_and_seed_alone():
 
 def test_hashed_vectors_are_the_same_in_another_process():
     code = (
-        "from labelens.labels.vocabulary import hashed_normals as h;"
+        "from labelens._core.labels.vocabulary import hashed_normals as h;"
         "print(h(['a', 'b', 3], 2, 5).tobytes().hex())"
     )
     outputs = {

@@ -9,12 +9,13 @@ from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from labelens import KernelSupervisedPCA, _jit
-from labelens.kernels import Kernel, make_kernel, settle_gamma
-from labelens.maps import make_feature_map
-from labelens.maps.orthogonal import pays
-from labelens.maps.structured import Structured
-from labelens.moments import Spread
+from labelens import KernelSupervisedPCA
+from labelens._base import jit
+from labelens._core.kernels import Kernel, make_kernel, settle_gamma
+from labelens._core.maps import make_feature_map
+from labelens._core.maps.orthogonal import pays
+from labelens._core.maps.structured import Structured
+from labelens._core.moments import Spread
 
 GAMMA = 0.3
 TRUTH = {
@@ -175,7 +176,7 @@ def test_the_layout_of_rows_changes_no_bit(rng, approximation, kernel, dtype):
 @pytest.mark.parametrize("permuted", [False, True])
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 64, 128])
 def test_chain_is_a_product_of_hadamard_matrices(rng, monkeypatch, size, permuted, compiled):
-    monkeypatch.setattr(_jit, "_small", lambda *_: not compiled)
+    monkeypatch.setattr(jit, "_small", lambda *_: not compiled)
     d = max(1, size - size // 3)
     X, wanted = rng.normal(size=(70, d)), max(1, size // 2)
     diagonals, lengths = rng.normal(size=(3, size)), rng.normal(size=wanted)
@@ -185,7 +186,7 @@ def test_chain_is_a_product_of_hadamard_matrices(rng, monkeypatch, size, permute
         truth = (truth[:, permutation] if permuted else truth) * diagonal @ hadamard(size)
     found = np.zeros((70, wanted + 2))
     order = permutations if permuted else permutations[:0]
-    _jit.hadamard_chain(X, diagonals, order, lengths, found, 1)
+    jit.hadamard_chain(X, diagonals, order, lengths, found, 1)
     np.testing.assert_allclose(found[:, 1:-1], truth[:, :wanted] * lengths, atol=1e-9)
     assert not found[:, [0, -1]].any()
 
@@ -196,9 +197,9 @@ def test_compiled_and_plain_chains_have_the_same_bits(rng, monkeypatch, n, wante
     X, diagonals, lengths = rng.normal(size=(n, 100)), rng.normal(size=(3, 128)), np.ones(wanted)
     found = []
     for small in (True, False):
-        monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
+        monkeypatch.setattr(jit, "_small", lambda *_, small=small: small)
         found.append(np.empty((n, wanted)))
-        _jit.hadamard_chain(X, diagonals, np.empty((0, 128), int), lengths, found[-1], 0)
+        jit.hadamard_chain(X, diagonals, np.empty((0, 128), int), lengths, found[-1], 0)
     np.testing.assert_array_equal(*found)
 
 

@@ -10,7 +10,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import oracles
-from labelens import hsic, hsic_test, knn_score, metrics, subspace_distance
+from labelens import hsic, hsic_test, knn_score, subspace_distance
+from labelens._judge import metrics
 from labelens.label_kernels import Cyclic, Precomputed
 
 GAMMA = 0.2

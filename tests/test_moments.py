@@ -12,9 +12,10 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from threadpoolctl import threadpool_limits
 
 from conftest import read_only
-from labelens import KernelSupervisedPCA, _jit
-from labelens.moments import ClassSums, CrossMoment, Moments, Scatter, Spread, class_sums
-from labelens.solvers import ledoit_wolf
+from labelens import KernelSupervisedPCA
+from labelens._base import jit
+from labelens._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread, class_sums
+from labelens._core.solvers import ledoit_wolf
 from oracles import cross_covariance_long
 
 
@@ -212,7 +213,7 @@ def test_compiled_and_plain_class_sums_have_the_same_bits(
     which = np.flatnonzero(rng.random(2500) < 0.9)
     found = []
     for small in (True, False):
-        monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
+        monkeypatch.setattr(jit, "_small", lambda *_, small=small: small)
         found.append(ClassSums.of(X, codes[which], c, weight, which))
     np.testing.assert_array_equal(found[0].sums, found[1].sums)
     np.testing.assert_array_equal(found[0].class_weight, found[1].class_weight)
@@ -265,7 +266,7 @@ def test_compiled_and_plain_spreads_have_the_same_bits(rng, monkeypatch, n, dtyp
     X, w = (3 * rng.normal(size=(n, 6)) + 1).astype(dtype), rng.uniform(1, 2, n)
     found = []
     for small in (True, False):
-        monkeypatch.setattr(_jit, "_small", lambda *_, small=small: small)
+        monkeypatch.setattr(jit, "_small", lambda *_, small=small: small)
         found.append(Spread.of(X, w))
     for name in ("origin", "offset", "squares", "minimum", "maximum"):
         np.testing.assert_array_equal(*(getattr(one, name) for one in found))

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 import labelens
 from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
-from labelens.streaming import checkpoint, plan, progress
+from labelens._out_of_core import checkpoint, plan, progress
 
 MODELS = [
     SupervisedRandomProjection(2, target_weight=0.5, random_state=0),
@@ -82,7 +82,7 @@ def test_a_killed_fit_goes_on(table, tmp_path, eager, model):
 
 SCRIPT = """
 import sys, labelens
-from labelens.streaming import checkpoint, plan
+from labelens._out_of_core import checkpoint, plan
 plan.CHUNK_BYTES = 1
 checkpoint.SECONDS, checkpoint.SHARE = 0.0, float("inf")
 model = labelens.SupervisedRandomProjection(2, target_weight=0.5, random_state=0)

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import labelens
-from labelens._optional import require
-from labelens._threads import in_order, one_ahead, one_blas_thread, side_by_side
+from labelens._base.optional import require
+from labelens._base.threads import in_order, one_ahead, one_blas_thread, side_by_side
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,7 +50,7 @@ def test_design_lists_every_room_from_high_to_low():
     page = (ROOT / "docs" / "design.md").read_text()
     cells = re.findall(r"^\| ((?:`\w+(?:/|\.py)`(?:, )?)+) \|", page, re.MULTILINE)
     listed = [name for cell in cells for name in re.findall(r"`(\w+)(?:/|\.py)`", cell)]
-    assert sorted(listed) == sorted({*height, "data"} - {"__main__"})
+    assert sorted(listed) == sorted(height.keys() - {"__main__"})
     heights = [height[name] for name in listed if name in height]
     assert heights == sorted(heights, reverse=True)
 
@@ -60,8 +59,6 @@ def test_every_room_can_be_the_first():
     """While one loads, nothing above it is asked for."""
     places = (ROOT / "src" / "labelens").iterdir()
     rooms = {p.stem for p in places if p.suffix == ".py" or (p / "__init__.py").exists()}
-    if find_spec("triton") is None:
-        rooms -= {"_triton"}
     code = (
         "import sys; from importlib import import_module\n"
         f"for room in {sorted(rooms)!r}:\n"
@@ -103,7 +100,7 @@ def test_small_inputs_do_without_numba():
 
 def test_compiled_without_a_folder_to_cache_in():
     code = (
-        "import numba, numpy as np; from labelens import _jit, SupervisedPCA;"
+        "import numba, numpy as np; from labelens import SupervisedPCA;"
         "njit = numba.njit;"
         "def refuse(*a, cache=False, **k):\n"
         "    if cache: raise RuntimeError('cannot cache function: no locator available')\n"
@@ -301,7 +298,7 @@ def test_one_ahead():
 
 ABANDONED = """
 import concurrent.futures.thread as pools, gc, time
-from labelens._threads import one_ahead
+from labelens._base.threads import one_ahead
 
 def slowly():
     for i in range(100):

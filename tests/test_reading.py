@@ -8,10 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from labelens import (
-    SupervisedPCA,
-    hsic,
-)
+from labelens import SupervisedPCA, hsic
 
 
 @pytest.mark.parametrize(

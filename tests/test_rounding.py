@@ -11,7 +11,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens._rounding import lengths, norm
+from labelens._base.rounding import lengths, norm
 from labelens.label_kernels import Precomputed
 
 SETS = 25

@@ -12,10 +12,10 @@ from labelens import (
     KernelSupervisedRandomProjection,
     SupervisedPCA,
     SupervisedRandomProjection,
-    _array,
     subspace_distance,
 )
-from labelens.scaling import SCALES
+from labelens._base import devices
+from labelens._core.scaling import SCALES
 from oracles import gram
 
 
@@ -261,9 +261,9 @@ def test_scaled_single_precision_is_summed_in_double(rng, scale, form, weighted,
     weight = rng.uniform(1, 2, 300) if weighted else None
     double = clone(model).fit(X.astype(float), y, sample_weight=weight)
     if form == "device":
-        monkeypatch.setattr(_array.places, "_in_host_memory", lambda array: False)
+        monkeypatch.setattr(devices.places, "_in_host_memory", lambda array: False)
         form = pytest.importorskip("torch").asarray
     single = clone(model).fit(form(X), y, sample_weight=weight)
     np.testing.assert_allclose(single.shrinkage_, double.shrinkage_, rtol=1e-11)
-    shown = _array.host(single.components_)
+    shown = devices.host(single.components_)
     np.testing.assert_allclose(shown, double.components_, rtol=1e-9, atol=1e-10)

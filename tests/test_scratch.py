@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from labelens import KernelSupervisedPCA, KernelSupervisedRandomProjection
-from labelens._scratch import Scratch
-from labelens._threads import working
+from labelens._base.scratch import Scratch
+from labelens._base.threads import working
 
 MODELS = [
     KernelSupervisedRandomProjection(2, n_random_features=65, random_state=0),  # dense, odd
@@ -78,7 +78,7 @@ def test_blocks_are_made_in_the_same_memory(rng, monkeypatch):
             places.append(array.ctypes.data)
             return array
 
-    monkeypatch.setattr("labelens.recipe.Scratch", Seen)
+    monkeypatch.setattr("labelens._fit.recipe.Scratch", Seen)
     X = rng.normal(size=(8 * 1024, 128)).astype(np.float32)
     with working():  # on this thread alone
         KernelSupervisedRandomProjection(1, gamma=0.01, random_state=0).fit(X, X[:, 0] > 0)

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from conftest import read_only
-from labelens.seriation import circular_order
+from labelens._core.seriation import circular_order
 
 
 def corners(*sizes):

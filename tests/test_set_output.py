@@ -15,8 +15,8 @@ from labelens import (
     Wheel,
     select,
 )
-from labelens._parameters import altered
-from labelens.engines.fitting import finish
+from labelens._fit.fitting import finish
+from labelens._fit.settings import altered
 from labelens.persist import load_method, load_state, save_method, save_state
 from persist.forging import Forgery, put
 

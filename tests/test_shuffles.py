@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from labelens import SupervisedPCA, hsic_test, permutation_report
-from labelens.shuffles import FEWEST, shuffler
-from labelens.trial import try_out
+from labelens._fit.shuffles import FEWEST, shuffler
+from labelens._judge.trial import try_out
 
 
 @pytest.fixture

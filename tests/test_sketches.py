@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import labelens
 from labelens import KernelSupervisedRandomProjection, SupervisedRandomProjection
-from labelens.labels import Unlabelled
+from labelens._core.labels import Unlabelled
 
 SEEDS = 200
 X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 1]

@@ -24,8 +24,8 @@ from labelens import (
     KernelSupervisedRandomProjection,
     SupervisedPCA,
     SupervisedRandomProjection,
-    _page,
 )
+from labelens._base import page
 
 METHODS = [
     SupervisedPCA,
@@ -175,9 +175,9 @@ def test_html_links_to_the_page_of_the_site(estimator, site, monkeypatch):
             home = "Homepage, https://example"
             return None if site is None else [home, f"Documentation, {site}"]
 
-    monkeypatch.setattr(_page.metadata, "metadata", lambda name: Metadata())
-    html, page = estimator()._repr_html_(), f"api/labelens.{estimator.__name__}.html"
-    assert (f'href="https://docs.example/labelens/{page}"' in html) == (site is not None)
+    monkeypatch.setattr(page.metadata, "metadata", lambda name: Metadata())
+    html, address = estimator()._repr_html_(), f"api/labelens.{estimator.__name__}.html"
+    assert (f'href="https://docs.example/labelens/{address}"' in html) == (site is not None)
     assert 'href="https://scikit-learn' not in html
     listed = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
     assert re.search(rf"^   {estimator.__name__}$", listed, re.MULTILINE)  # so the page exists
@@ -185,7 +185,7 @@ def test_html_links_to_the_page_of_the_site(estimator, site, monkeypatch):
 
 def test_there_are_no_links_where_the_package_is_not_installed(monkeypatch):
     def missing(name):
-        raise _page.metadata.PackageNotFoundError(name)
+        raise page.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(_page.metadata, "metadata", missing)
+    monkeypatch.setattr(page.metadata, "metadata", missing)
     assert [estimator()._get_doc_link() for estimator in ESTIMATORS] == [""] * 5

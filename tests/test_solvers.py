@@ -5,8 +5,8 @@ import pytest
 from scipy import linalg
 
 from labelens import SupervisedPCA, subspace_distance
-from labelens._rounding import norm
-from labelens.solvers import _lanczos, _rank_of, _top_singular
+from labelens._base.rounding import norm
+from labelens._core.solvers import _lanczos, _rank_of, _top_singular
 
 
 def with_values(rng, p, q, values):

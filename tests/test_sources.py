@@ -16,10 +16,10 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens.engines import first_pass
+from labelens._engines.sources import open_source
+from labelens._fit import first_pass
+from labelens._out_of_core import plan, progress
 from labelens.label_kernels import Product, Sum
-from labelens.sources import open_source
-from labelens.streaming import plan, progress
 from source_kinds import (
     KINDS,
     NAMES,

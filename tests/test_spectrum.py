@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from labelens import SupervisedPCA, spectrum
-from labelens.moments import ClassSums, Scatter
-from labelens.solvers import spectral
-from labelens.spectrum import Spectrum, Whitening, _count, _lanczos, largest
+from labelens import SupervisedPCA
+from labelens._core import spectrum
+from labelens._core.moments import ClassSums, Scatter
+from labelens._core.solvers import spectral
+from labelens._core.spectrum import Spectrum, Whitening, _count, _lanczos, largest
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from labelens import (
     knn_score,
     subspace_distance,
 )
-from labelens._threads import one_blas_thread
-from labelens.labels import sphere
-from labelens.labels.sphere import class_code, repelled
+from labelens._base.threads import one_blas_thread
+from labelens._core.labels import sphere
+from labelens._core.labels.sphere import class_code, repelled
 
 
 def smallest_angle(code):

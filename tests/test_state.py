@@ -21,7 +21,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens.kernels import Kernel
+from labelens._core.kernels import Kernel
 
 
 @pytest.mark.parametrize("method", [SupervisedPCA, SupervisedRandomProjection, KernelSupervisedPCA])

@@ -17,7 +17,7 @@ from labelens import (
     SupervisedRandomProjection,
     subspace_distance,
 )
-from labelens.recipe import BLOCK_ROWS
+from labelens._fit.recipe import BLOCK_ROWS
 
 LINEAR = [SupervisedPCA(2), SupervisedRandomProjection(2, random_state=0)]
 ALL = [
@@ -202,12 +202,12 @@ def test_new_classes_in_any_batch(rng):
 
 
 def test_one_row_at_a_time_costs_one_solve(rng, monkeypatch):
-    import labelens.fitted
+    import labelens._fit.fitted
 
     X, y = stream(rng, n=300)
     solves = []
-    solve = labelens.fitted.solve
-    monkeypatch.setattr(labelens.fitted, "solve", lambda *a: solves.append(1) or solve(*a))
+    solve = labelens._fit.fitted.solve
+    monkeypatch.setattr(labelens._fit.fitted, "solve", lambda *a: solves.append(1) or solve(*a))
     model = SupervisedPCA(2)
     for row in range(300):
         model.partial_fit(X[row : row + 1], y[row : row + 1])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from labelens import tables
-from labelens.sources import open_source
+from labelens._engines.sources import open_source
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import r2_score
 
 from labelens import SupervisedPCA, permutation_report, select
-from labelens.task import score
+from labelens._fit.task import score
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5])

@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelens import KernelSupervisedPCA, SupervisedPCA
-from labelens.task import is_continuous
-from labelens.trial import held_out, try_out
+from labelens._fit.task import is_continuous
+from labelens._judge.trial import held_out, try_out
 
 LINEAR = SupervisedPCA(2)
 
@@ -120,8 +120,8 @@ def test_which_labels_are_numbers(labels, wanted):
 
 
 def test_large_data_is_judged_by_a_sample(rng, monkeypatch):
-    monkeypatch.setattr("labelens.trial.MOST_QUERIES", 20)
-    monkeypatch.setattr("labelens.trial.MOST_NEIGHBOURS", 50)
+    monkeypatch.setattr("labelens._judge.trial.MOST_QUERIES", 20)
+    monkeypatch.setattr("labelens._judge.trial.MOST_NEIGHBOURS", 50)
     X, y = rng.normal(size=(400, 3)), np.arange(400) % 2
     X[:, 0] += 5 * y
     scores = try_out(SupervisedPCA(1), X, y, 0).each[0].scores

@@ -13,11 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import labelens.wheel
+import labelens._judge.wheel
 from conftest import read_only
 from labelens import KernelSupervisedPCA, SupervisedPCA, Wheel, knn_score
+from labelens._judge.wheel import _anchors
 from labelens.label_kernels.base import plain
-from labelens.wheel import _anchors
 
 LINEAR = SupervisedPCA(shrinkage=1e-3, scale="minmax")
 
@@ -112,7 +112,7 @@ def test_classes_in_turn_are_all_looked_at(rng, monkeypatch):
     hidden, y = rng.permutation(8), np.arange(4000) % 8
     angle = 2 * np.pi * hidden[y] / 8
     X = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(4000, 2)) / 2
-    monkeypatch.setattr(labelens.wheel, "BLOCK_NUMBERS", 4000 * 8 // 4)
+    monkeypatch.setattr(labelens._judge.wheel, "BLOCK_NUMBERS", 4000 * 8 // 4)
     anchors = Wheel(SupervisedPCA()).fit(X, y).anchors_
     found = hidden[np.argsort(-np.arctan2(anchors[:, 1], anchors[:, 0]))]
     assert set(np.abs(np.diff(found, append=found[0]))) == {1, 7}

@@ -6,7 +6,61 @@ A method is a feature map, a label map and a solver; data enters only through th
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from ._public import *  # noqa: F403
+    from ._judge import (
+        ApproximationReport,
+        CrossEmbedding,
+        HSICTest,
+        PermutationReport,
+        Selection,
+        StabilityReport,
+        Wheel,
+        approximation_report,
+        cross_embed,
+        hsic,
+        hsic_test,
+        knn_score,
+        permutation_report,
+        select,
+        stability_report,
+        subspace_distance,
+    )
+    from ._out_of_core import fit, transform
+    from .explorer import explore
+    from .methods import (
+        KernelSupervisedPCA,
+        KernelSupervisedRandomProjection,
+        SupervisedPCA,
+        SupervisedRandomProjection,
+    )
+    from .persist import load, save
+
+__all__ = [
+    "ApproximationReport",
+    "CrossEmbedding",
+    "HSICTest",
+    "KernelSupervisedPCA",
+    "KernelSupervisedRandomProjection",
+    "PermutationReport",
+    "Selection",
+    "StabilityReport",
+    "SupervisedPCA",
+    "SupervisedRandomProjection",
+    "Wheel",
+    "approximation_report",
+    "cross_embed",
+    "explore",
+    "fit",
+    "hsic",
+    "hsic_test",
+    "knn_score",
+    "load",
+    "permutation_report",
+    "save",
+    "select",
+    "stability_report",
+    "subspace_distance",
+    "transform",
+]
 
 __version__ = "0.1.0"
 
@@ -16,17 +70,17 @@ def __getattr__(name: str) -> _typing.Any:
     # show its help nor be stopped without a traceback: so they are loaded by the first use.
     from importlib import import_module, util
 
-    # Rooms first, such as labelens.plot: while they load they ask for each other here.
+    # Packages first, such as labelens.plot: while they load they ask for each other here.
     if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is not None:
         return import_module(f".{name}", __name__)
-    if name == "__all__" or not name.startswith("_"):
-        public = import_module("._public", __name__)
-        globals().update({known: getattr(public, known) for known in public.__all__})
-        globals()["__all__"] = public.__all__
-        if name in globals():
-            return globals()[name]
+    if name in __all__:
+        for package in ("methods", "_judge", "persist", "_out_of_core", "explorer"):
+            module = import_module(f".{package}", __name__)
+            if hasattr(module, name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})
+    return sorted({*globals(), *__all__})

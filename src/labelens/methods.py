@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import _wording as words
-from ._wording import worded
-from .projection import Projection
-from .solvers import DIRECT, SPECTRAL
+from ._base import wording as words
+from ._base.wording import worded
+from ._core.solvers import DIRECT, SPECTRAL
+from ._fit.projection import Projection
 
 __all__ = [
     "KernelSupervisedPCA",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from labelens.engines.parts import Parts, attempt, merge_in_tree, unless_refused
-from labelens.sources import Chunk
+from labelens._engines.parts import Parts, attempt, merge_in_tree, unless_refused
+from labelens._engines.sources import Chunk
 
 
 class Here(Parts):

@@ -15,9 +15,9 @@ from labelens import (
     SupervisedRandomProjection,
     subspace_distance,
 )
-from labelens.engines import first_pass
-from labelens.engines.fitting import fit_parts
-from labelens.engines.parts import Refused, merge_by_tasks, merge_in_tree
+from labelens._engines.parts import Refused, merge_by_tasks, merge_in_tree
+from labelens._fit import first_pass
+from labelens._fit.fitting import fit_parts
 
 N, D = 5000, 6
 SRP, KSRP = SupervisedRandomProjection, KernelSupervisedRandomProjection

@@ -22,9 +22,9 @@ from labelens import (
     SupervisedRandomProjection,
     subspace_distance,
 )
-from labelens.engines.fitting import fit_parts
-from labelens.engines.parts import Refused
-from labelens.sources.vectors import dense_rows, sparse_rows
+from labelens._engines.parts import Refused
+from labelens._engines.sources.vectors import dense_rows, sparse_rows
+from labelens._fit.fitting import fit_parts
 from labelens.spark import partials
 
 pytest.importorskip("pyspark", reason='needs pip install "labelens[spark]"')
@@ -312,7 +312,7 @@ def test_partials_are_read_without_trust():
     again = partials.loaded(partials.dumped(moments))
     np.testing.assert_array_equal(again.cross.sums, moments.cross.sums)
     assert partials.loaded(partials.dumped(Refused(ValueError, "so"))) == Refused(ValueError, "so")
-    for harm in (os.system, eval, Path, labelens._optional.require):
+    for harm in (os.system, eval, Path, labelens._base.optional.require):
         with pytest.raises(ValueError, match="none of the things that partial results are made of"):
             partials.loaded(pickle.dumps(harm))
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from labelens.explorer.material import from_arrays
+from labelens.explorer.explored import from_arrays
 
 
 def ask(explorer, path="", method="GET", body=None, host=None, **headers):

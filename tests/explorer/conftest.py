@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from labelens.explorer.material import from_arrays
+from labelens.explorer.explored import from_arrays
 from labelens.explorer.serving import Explorer, session_of
 from labelens.explorer.session import Session
 

@@ -10,15 +10,15 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from explorer.answers import unpack
 from labelens import tables
+from labelens._judge.trial import held_out
 from labelens.explorer import space
+from labelens.explorer.explored import from_arrays, from_file
 from labelens.explorer.group import describe
-from labelens.explorer.material import from_arrays, from_file
 from labelens.explorer.picture import column, overview, picture, row
 from labelens.explorer.script import script
 from labelens.explorer.session import Session
 from labelens.explorer.view import RefusedError
 from labelens.report.sample import LIMIT
-from labelens.trial import held_out
 
 
 def material():

@@ -11,12 +11,12 @@ import pytest
 import labelens
 from explorer.answers import unpack
 from labelens import Wheel, tables
-from labelens.explorer.material import bundled, from_arrays, from_file
+from labelens.explorer.explored import bundled, from_arrays, from_file
 from labelens.explorer.picture import overview, picture, read_axes, row
 from labelens.explorer.script import script
 from labelens.explorer.server import embedding_file
 from labelens.explorer.session import Session
-from labelens.explorer.view import RefusedError, View
+from labelens.explorer.view import ControlState, RefusedError
 
 # Materials and scripts ---------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ def test_what_explore_refuses(X, y, words):
 
 def test_views_are_read_strictly(digits):
     good = vars(digits.default())
-    assert View.read(dict(good), 1) == digits.default()
+    assert ControlState.read(dict(good), 1) == digits.default()
     bad = [
         ("label", 1), ("label", -1), ("label", True), ("label", 0.0), ("label", "0"),
         ("method", "tsne"), ("method", ["pca"]), ("method", None),
@@ -165,7 +165,7 @@ def test_views_are_read_strictly(digits):
     ]  # fmt: skip
     for name, value in bad:
         with pytest.raises(RefusedError, match=name):
-            View.read(good | {name: value}, 1)
+            ControlState.read(good | {name: value}, 1)
     for message in (
         None,
         [],
@@ -174,7 +174,7 @@ def test_views_are_read_strictly(digits):
         {k: v for k, v in good.items() if k != "seed"},
     ):
         with pytest.raises(RefusedError):
-            View.read(message, 1)
+            ControlState.read(message, 1)
 
 
 def test_axes_are_read_strictly(digits):

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 import labelens
 from browser import Keys
 from explorer.page import framed
-from labelens.explorer.material import from_arrays
+from labelens.explorer.explored import from_arrays
 from labelens.explorer.serving import Explorer, session_of
 
 

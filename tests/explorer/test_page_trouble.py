@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from explorer.page import on_screen, pointer
 from hostile_names import HOSTILE_NAMES, MARK
-from labelens.explorer.material import from_arrays
+from labelens.explorer.explored import from_arrays
 from labelens.explorer.serving import Explorer, session_of
 
 

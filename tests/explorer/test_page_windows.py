@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_digits
 
 import labelens
 from browser import Keys, webdriver
-from labelens.explorer.material import from_arrays
+from labelens.explorer.explored import from_arrays
 from labelens.explorer.server import Sessions
 from labelens.explorer.serving import Explorer
 

@@ -21,9 +21,9 @@ import labelens
 from explorer.asking import ask, saved, small, wish
 from labelens.cli.app import app
 from labelens.explorer import server as server_module
-from labelens.explorer.material import from_arrays
+from labelens.explorer.explored import from_arrays
 from labelens.explorer.serving import Explorer, session_of
-from labelens.explorer.view import View
+from labelens.explorer.view import ControlState
 
 pytest.importorskip("uvicorn", reason="needs the explore extra")
 
@@ -246,4 +246,4 @@ def test_a_port_that_is_taken(iris):
 def test_view_defaults_are_views(iris):
     sessions = session_of(from_arrays(*load_digits(return_X_y=True)))
     default = sessions[0].default()
-    assert View.read(vars(default), 1) == default
+    assert ControlState.read(vars(default), 1) == default

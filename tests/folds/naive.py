@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from labelens.batch import read_batch
-from labelens.folds import cross_validate
+from labelens._fit.batch import read_batch
+from labelens._fit.folds import cross_validate
 
 FOLDS = 4
 

@@ -27,11 +27,11 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens._validation import check_seed
-from labelens.batch import read_batch
-from labelens.folds import cross_validate
-from labelens.labels import Unlabelled
-from labelens.recipe import draw_recipe
+from labelens._base.validation import check_seed
+from labelens._core.labels import Unlabelled
+from labelens._fit.batch import read_batch
+from labelens._fit.folds import cross_validate
+from labelens._fit.recipe import draw_recipe
 
 LINEAR = SupervisedPCA, SupervisedRandomProjection
 KERNEL = KernelSupervisedPCA, KernelSupervisedRandomProjection

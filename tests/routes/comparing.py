@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from labelens import _array
-from labelens.solution import solve
+from labelens._base import devices
+from labelens._fit.solution import solve
 from oracles import gram
 
 MOST = 1e-6  # where the tolerance is larger, the problem is posed too badly to compare
@@ -25,7 +25,7 @@ def assert_same_model(found, wanted, case, tolerance):
     assert_same_choices(found, wanted)
     # Classes in another order are added up in another order; the solver sorts them.
     assert_same_moments(found, wanted, max(tolerance, 1e-15))
-    Z, other = np.asarray(_array.host(found.transform(case.dense))), wanted.transform(case.dense)
+    Z, other = np.asarray(devices.host(found.transform(case.dense))), wanted.transform(case.dense)
     if tolerance == 0:
         np.testing.assert_array_equal(Z, other)
     else:
@@ -81,8 +81,8 @@ def assert_same_moments(found, wanted, tolerance):
     if other.scatter is not None:
         mine, other = mine.scatter, other.scatter
         compare(
-            _array.host(mine.covariance),
-            _array.host(other.covariance),
+            devices.host(mine.covariance),
+            devices.host(other.covariance),
             tolerance,
             "C_xx",
             rounding(other),
@@ -126,7 +126,7 @@ def condition_of(model, X):
         # The exponents of the kernel are differences of gamma |a|^2; where they are small, the
         # kernel is 1 less a little.
         rows = moments.rows
-        dense = (rows.toarray() if sparse.issparse(rows) else _array.host(rows)).astype(float)
+        dense = (rows.toarray() if sparse.issparse(rows) else devices.host(rows)).astype(float)
         shift = 0 if sparse.issparse(rows) else dense[0]
         exponent = model.gamma_ * float(np.square(dense - shift).sum(axis=1).max())
         condition = max(exponent, 1 / exponent) if exponent > 0 else np.inf
@@ -138,7 +138,7 @@ def condition_of(model, X):
         size = np.linalg.norm(cross.covariance)
         condition *= max(1.0, cancelled(cross) / size) if size > 0 else np.inf
     if model.shrinkage_ != 1:
-        values = np.linalg.eigvalsh(_array.host(scatter.covariance))
+        values = np.linalg.eigvalsh(devices.host(scatter.covariance))
         floor = model.shrinkage_ * values.mean()
         condition *= ((1 - model.shrinkage_) * values[-1] + floor) / max(floor, 1e-300)
     if model.label_shrinkage < 1 and cross is not None:

@@ -16,8 +16,8 @@ from pyarrow import csv, feather, parquet
 from sklearn.base import clone
 
 import labelens
-from labelens import _array
-from labelens.streaming import plan
+from labelens._base import devices
+from labelens._out_of_core import plan
 from routes.labels import respelled
 
 
@@ -35,7 +35,7 @@ def small_chunks():
 @contextmanager
 def everywhere_a_device():
     """Host memory that looks like the memory of a device."""
-    with mock.patch.object(_array.places, "_in_host_memory", return_value=False):
+    with mock.patch.object(devices.places, "_in_host_memory", return_value=False):
         yield
 
 

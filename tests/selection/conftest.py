@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labelens import selection
+from labelens._judge import selection
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
     select,
-    selection,
 )
-from labelens.candidates import METHODS
-from labelens.folds import passes_of
-from labelens.selection import _lean
+from labelens._fit.folds import passes_of
+from labelens._judge import selection
+from labelens._judge.candidates import METHODS
+from labelens._judge.selection import _lean
 from selection.choosing import KERNEL_METHODS, quietly
 
 # Which rows and candidates ---------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_a_default_grid_may_vary_what_any_method_has(data):
 
 def test_direct_methods_are_tried_where_dimensions_are_few(data, watched):
     chosen = quietly(*data, n_components=1)
-    assert {one.label_map for one in watched[0][0] if one._solver.mixes} == {"spread"}
+    assert {one.label_map for one in watched[0][0] if one._solver.random_labels} == {"spread"}
     assert {line["method"] for line in chosen.table} == {
         *KERNEL_METHODS, "SupervisedPCA", "SupervisedRandomProjection"
     }  # fmt: skip

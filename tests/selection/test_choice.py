@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelens import KernelSupervisedPCA, SupervisedPCA, select
-from labelens.candidates import SHRINKAGES, WIDTHS, what_varies
+from labelens._fit.task import Task
+from labelens._judge.candidates import SHRINKAGES, WIDTHS, what_varies
+from labelens._judge.selection import _lean
 from labelens.datasets import make_xor
-from labelens.selection import _lean
-from labelens.task import Task
 from selection.choosing import KERNEL_METHODS
 
 # What is chosen --------------------------------------------------------------------------------

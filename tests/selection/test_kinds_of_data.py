@@ -104,7 +104,7 @@ def test_five_hundred_classes(rng, watched):
     chosen = quietly(centres[y] + rng.normal(size=(1500, 5)) * 0.2, names, grid=grid)
     assert chosen.score > 0.8
     # To push so many apart would take longer than all the rest.
-    assert {one.label_map for one in watched[0][0] if one._solver.mixes} == {"orthogonal"}
+    assert {one.label_map for one in watched[0][0] if one._solver.random_labels} == {"orthogonal"}
 
 
 def test_constant_columns_do_no_harm(data):

@@ -68,7 +68,8 @@ def targets():
     import numpy as np
 
     import labelens
-    from labelens import sources, tables
+    from labelens import tables
+    from labelens._engines import sources
     from labelens.persist import info
 
     folder = Path(shared_folder())
@@ -144,8 +145,8 @@ def fuzz(name, options):
     import atheris
 
     with atheris.instrument_imports(include=["labelens"]):
+        import labelens._engines.sources
         import labelens.persist
-        import labelens.sources
         import labelens.tables  # noqa: F401
     work = targets()[name]
     atheris.Setup([sys.argv[0], f"-max_len={LARGEST}", *options], work)

@@ -13,7 +13,7 @@ from labelens import (
     SupervisedRandomProjection,
     approximation_report,
 )
-from labelens.maps import make_feature_map
+from labelens._core.maps import make_feature_map
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_kernel_error_by_the_formula(data, monkeypatch):
         drawn.append((arguments, make_feature_map(*arguments)))
         return drawn[-1][1]
 
-    monkeypatch.setattr("labelens.trust.approximation.make_feature_map", make)
-    monkeypatch.setattr("labelens.task.in_order", map)
+    monkeypatch.setattr("labelens._judge.approximation.make_feature_map", make)
+    monkeypatch.setattr("labelens._fit.task.in_order", map)
     model = KernelSupervisedPCA(2, gamma=0.3, n_random_features=32)
     report = approximation_report(model, X, y, n_draws=3, random_state=0)
     np.testing.assert_array_equal(report.n_features, [16, 32, 64])

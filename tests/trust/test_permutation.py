@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from labelens import SupervisedPCA, cross_embed, permutation_report
-from labelens.task import Task
+from labelens._fit.task import Task
 from trust.noise import Means, noise
 
 

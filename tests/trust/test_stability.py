@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
 from labelens import SupervisedPCA, SupervisedRandomProjection, stability_report
-from labelens.task import basis, principal_angles
+from labelens._fit.task import basis, principal_angles
 from trust.noise import noise
 
 

@@ -17,7 +17,7 @@ def main() -> None:
     known = [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
     heard[:] = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
     listen(_at_once)
-    from .._optional import require
+    from .._base.optional import require
 
     try:
         require("typer", extra="cli")

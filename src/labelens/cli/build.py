@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .. import tables
+from .._fit.task import is_continuous
+from .._judge.selection import select
+from .._judge.trial import held_out
 from ..methods import METHODS, SupervisedPCA
-from ..selection import select
-from ..task import is_continuous
-from ..trial import held_out
 from . import options as o
 from .output import Bar
 
@@ -37,7 +37,7 @@ def build(method: str, options: dict[str, Any]) -> Any:
     return (SupervisedPCA if method == "pca" else METHODS[method])(**given)
 
 
-def load(data: Path, columns: o.Columns, bar: Bar) -> tables.Table:
+def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
     """Read a file and pick its columns; a label is needed."""
     frame = tables.read(
         data, columns.labels, columns.label or (), lambda share: bar.at(READING, share)
@@ -54,7 +54,7 @@ def load(data: Path, columns: o.Columns, bar: Bar) -> tables.Table:
     return table
 
 
-def label_names(names: list[str], columns: o.Columns) -> list[str]:
+def label_names(names: list[str], columns: o.ColumnOptions) -> list[str]:
     """The columns of labels: those that were named, or the only one of a file of labels."""
     label = columns.label
     if not label and columns.labels is not None:

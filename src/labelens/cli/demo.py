@@ -17,5 +17,5 @@ def demo(
     force: o.Force = False,
 ) -> None:
     """Embed the bundled sonar returns: mines and rocks."""
-    with as_file(files("labelens") / "data" / "sonar.csv") as path:
-        embed(path, o.Columns(label=["class"]), o.Wanted(), out=out, force=force)
+    with as_file(files("labelens") / "datasets" / "data" / "sonar.csv") as path:
+        embed(path, o.ColumnOptions(label=["class"]), o.MethodOptions(), out=out, force=force)

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .. import __version__, plot, tables
-from .._optional import require
+from .._base.optional import require
+from .._fit.task import Task
+from .._judge.trial import FITTING, JUDGING, Scores, Trial, try_out
 from ..persist import save
 from ..plot.selection import gamma_scores
 from ..report import Contents, Label, write_report
-from ..task import Task
-from ..trial import FITTING, JUDGING, Scores, Trial, try_out
 from . import options as o
 from .build import load, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show
@@ -36,8 +36,8 @@ FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "repor
 
 def embed(
     data: o.Data,
-    columns: o.Columns,
-    wanted: o.Wanted,
+    columns: o.ColumnOptions,
+    wanted: o.MethodOptions,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("embedding"),
     format: Annotated[o.Format, typer.Option(help="Of the embedding.")] = o.Format.parquet,
     force: o.Force = False,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import tables
-from ..explorer.material import from_file
+from ..explorer.explored import from_file
 from ..explorer.server import Sessions
 from ..explorer.serving import Explorer, bundled_sessions, session_of
 from . import options as o
@@ -19,7 +19,7 @@ from .output import Bar, in_words, messages
 
 
 def explore(
-    columns: o.Columns,
+    columns: o.ColumnOptions,
     data: Annotated[
         Path | None,
         typer.Argument(help="As for embed; the bundled data sets if none is named."),
@@ -39,7 +39,7 @@ def explore(
     with in_words(stopped="the page is served no more"):
         if data is not None:
             sessions = _opened(data, columns)
-        elif columns != o.Columns():
+        elif columns != o.ColumnOptions():
             raise ValueError("These options choose columns of a file; name the file first.")
         else:
             sessions = bundled_sessions()
@@ -51,7 +51,7 @@ def explore(
         explorer.run()
 
 
-def _opened(data: Path, columns: o.Columns) -> Sessions:
+def _opened(data: Path, columns: o.ColumnOptions) -> Sessions:
     """A file, read, checked and split."""
     with Bar([READING]) as bar:
         frame = tables.read(

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .._optional import require
+from .._base.optional import require
+from .._judge.trial import FITTING
 from ..persist import save
-from ..trial import FITTING
 from . import options as o
 from .build import load, pick_model, settle, stages
 from .output import Bar, in_words, new_file, show
@@ -19,8 +19,8 @@ from .streamed import Meter, fit_streamed, is_streamed
 
 def fit(
     data: o.Data,
-    columns: o.Columns,
-    wanted: o.Wanted,
+    columns: o.ColumnOptions,
+    wanted: o.MethodOptions,
     out: Annotated[Path, typer.Option("--out", "--model", help="The model file.")] = Path(
         "model.labelens"
     ),

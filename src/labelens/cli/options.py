@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..kernels import PARAMETERS as KERNELS
+from .._core.kernels import PARAMETERS as KERNELS
 
 
 class Method(StrEnum):
@@ -32,7 +32,7 @@ class Scale(StrEnum):
     standard = "standard"
 
 
-class LabelKernel(StrEnum):
+class LabelKernelName(StrEnum):
     auto = "auto"
     delta = "delta"
     linear = "linear"
@@ -72,7 +72,7 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same num
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnOptions:
     """Which columns are labels, and which are features."""
 
     label: Annotated[
@@ -89,7 +89,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MethodOptions:
     """The method and its parameters."""
 
     method: Annotated[Method, typer.Option(help="auto compares some and says why.")] = Method.auto
@@ -111,7 +111,8 @@ class Wanted:
         typer.Option(min=0, max=1, help="1: the paper; 0: labels are whitened (LDA and CCA)."),
     ] = None
     label_kernel: Annotated[
-        LabelKernel | None, typer.Option(help="Which labels are alike: equal ones, close ones, ...")
+        LabelKernelName | None,
+        typer.Option(help="Which labels are alike: equal ones, close ones, ..."),
     ] = None
     class_weight: Annotated[
         ClassWeight | None,

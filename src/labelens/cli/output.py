@@ -20,7 +20,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .._files import uninterrupted
+from .._base.files import uninterrupted
 from . import asked, listen, tidily
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)

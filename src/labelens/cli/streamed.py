@@ -9,12 +9,12 @@ from typing import Any, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from .._validation import some
-from ..engines.first_pass import sample_of
-from ..sources import Chunk, Source, column_names, open_source
-from ..streaming.checkpoint import Checkpoint
-from ..streaming.fitting import stream_into
-from ..streaming.plan import CHUNK_BYTES
+from .._base.validation import some
+from .._engines.sources import Chunk, Source, column_names, open_source
+from .._fit.first_pass import sample_of
+from .._out_of_core.checkpoint import Checkpoint
+from .._out_of_core.fitting import stream_into
+from .._out_of_core.plan import CHUNK_BYTES
 from . import options as o
 from .build import build, choose, label_names, settle
 from .output import messages
@@ -31,8 +31,8 @@ def is_streamed(data: Path, *options: Any) -> bool:
 
 def fit_streamed(
     data: Path,
-    columns: o.Columns,
-    wanted: o.Wanted,
+    columns: o.ColumnOptions,
+    wanted: o.MethodOptions,
     memory: str | None,
     checkpoint: Path | None,
     meter: Meter,
@@ -58,7 +58,7 @@ def fit_streamed(
     return model, source, reason, notes, state
 
 
-def _opened(data: Path, columns: o.Columns) -> Source:
+def _opened(data: Path, columns: o.ColumnOptions) -> Source:
     names, features = column_names(data), columns.features
     if names is None:
         if columns.labels is None:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from .. import tables
-from .._optional import require
+from .._base.optional import require
+from .._out_of_core import transform as stream
 from ..persist import load, load_with_table
-from ..streaming import transform as stream
 from . import options as o
 from .build import READING
 from .output import Bar, in_words, new_file, show

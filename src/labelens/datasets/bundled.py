@@ -54,7 +54,7 @@ def load_ionosphere(*, return_X_y: bool = False) -> Any:
 
 
 def _load(name: str, return_X_y: bool) -> Any:
-    folder = files("labelens") / "data"
+    folder = files("labelens") / "datasets" / "data"
     with (folder / name).open(encoding="utf-8") as lines:
         header, *rows = csv.reader(lines)
     label = header.index("class")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._validation import check_number
+from .._base.validation import check_number
 
 
 def make_xor(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
-from .._warn import warn_user
+from .._base.warn import warn_user
 
 
 class IdxFile(NamedTuple):

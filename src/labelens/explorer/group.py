@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..report.columns import as_text
-from .session import Label, Session
+from .session import LabelColumn, Session
 from .view import RefusedError
 
 MOST_CLASSES, MOST_FEATURES, BLOCK = 12, 12, 4096
 MOST_TEXT = 300  # characters of one name
 
 
-def describe(session: Session, bits: bytes, label: Label, shuffled: bool) -> dict[str, Any]:
+def describe(session: Session, bits: bytes, label: LabelColumn, shuffled: bool) -> dict[str, Any]:
     """`bits` marks the members among the rows drawn, lowest bit first."""
     n = len(session.drawn)
     if len(bits) != -(-n // 8):
@@ -37,7 +37,7 @@ def describe(session: Session, bits: bytes, label: Label, shuffled: bool) -> dic
     }
 
 
-def _shares(label: Label, codes: NDArray[Any], inside: NDArray[np.bool_]) -> dict[str, Any]:
+def _shares(label: LabelColumn, codes: NDArray[Any], inside: NDArray[np.bool_]) -> dict[str, Any]:
     """Classes of the group, the most frequent first."""
     assert label.classes is not None
     names = label.classes.names

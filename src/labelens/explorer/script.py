@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .material import Material
+from .explored import ExploredData
 from .session import SPLIT_SEED
-from .view import View
+from .view import ControlState
 
 
-def script(material: Material, view: View, estimator: Any) -> str:
+def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
     """The estimator is that of the view; fitted or not makes no difference."""
     label = list(material.labels)[view.label]
     method = type(estimator).__name__
@@ -22,7 +22,7 @@ def script(material: Material, view: View, estimator: Any) -> str:
     strata = "y" if len(material.labels) == 1 else "None"
     lines = [
         f"from labelens import {', '.join(names)}",
-        "from labelens.trial import held_out",
+        "from labelens._judge.trial import held_out",
         *material.code(label).splitlines(),
         f"train = ~held_out({strata}, len(X), {SPLIT_SEED})  # the rows that are fitted",
         f"model = {model}",

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from .. import tables
-from .._optional import require
-from .._page import PALETTE
+from .._base.optional import require
+from .._base.page import PALETTE
 from ..persist import save
+from .explored import ExploredData
 from .group import describe
-from .material import Material
 from .picture import column, overview, picture, read_axes, row
 from .script import script
 from .session import Session
-from .view import RefusedError, View, truth, whole, word
+from .view import ControlState, RefusedError, truth, whole, word
 
 TEXT = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 LARGEST_BODY = 1 << 18  # bytes; a group of 200,000 rows takes 25,000
@@ -113,7 +113,7 @@ class Turns:
 class Sessions:
     """Data sets, each read and split when it is first looked at."""
 
-    def __init__(self, makers: dict[str, Callable[[], Material]]) -> None:
+    def __init__(self, makers: dict[str, Callable[[], ExploredData]]) -> None:
         self.titles = list(makers)
         self._makers = dict(enumerate(makers.values()))
         self._made: dict[int, Session] = {}
@@ -211,7 +211,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         fields = "client", "pane", "turn", "data", "view", "axes", "shuffled"
         asked = await message(request, *fields)
         session = await run_in_threadpool(lambda: sessions[asked["data"]])
-        view = View.read(asked["view"], len(session.labels))
+        view = ControlState.read(asked["view"], len(session.labels))
         axes, shuffled = read_axes(asked["axes"], view), truth(asked["shuffled"], "shuffled")
         turn = whole(asked["turn"], "turn", 0, 2**53)
         pane = f"{_short(asked['client'])} {_short(asked['pane'])}"
@@ -235,10 +235,10 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
             await run_in_threadpool(lambda: describe(session, bits, label, shuffled))
         )
 
-    async def read_view(request: Any, *names: str) -> tuple[Session, View, dict[str, Any]]:
+    async def read_view(request: Any, *names: str) -> tuple[Session, ControlState, dict[str, Any]]:
         asked = await message(request, "data", "view", *names)
         session = await run_in_threadpool(lambda: sessions[asked["data"]])
-        return session, View.read(asked["view"], len(session.labels)), asked
+        return session, ControlState.read(asked["view"], len(session.labels)), asked
 
     async def code(request: Any) -> Any:
         session, view, _ = await read_view(request)
@@ -296,7 +296,7 @@ def _short(name: Any) -> str:
     return name
 
 
-def model_file(session: Session, view: View) -> bytes:
+def model_file(session: Session, view: ControlState) -> bytes:
     """As `labelens.load` reads it; of a wheel the estimator within."""
     model = session.fit(view).model
     with tempfile.TemporaryDirectory() as folder:
@@ -306,7 +306,7 @@ def model_file(session: Session, view: View) -> bytes:
         return path.read_bytes()
 
 
-def embedding_file(session: Session, view: View, kind: str) -> bytes:
+def embedding_file(session: Session, view: ControlState, kind: str) -> bytes:
     """Every row of the data, in its own order: number, part, labels and components."""
     pandas = require("pandas", extra="cli")
     Z = np.empty_like(found := session.embed_all(session.fit(view)))

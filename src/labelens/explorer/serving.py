@@ -10,8 +10,8 @@ from html import escape
 from threading import Thread
 from typing import Any
 
-from .._optional import require
-from .material import Material, bundled, from_arrays
+from .._base.optional import require
+from .explored import ExploredData, bundled, from_arrays
 from .server import Sessions, make_app
 
 HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach the page
@@ -111,7 +111,7 @@ def bundled_sessions() -> Sessions:
     return Sessions(bundled())
 
 
-def session_of(material: Material) -> Sessions:
+def session_of(material: ExploredData) -> Sessions:
     """Of one data set; what is wrong with it is said here, and not on the page."""
     sessions = Sessions({material.name: lambda: material})
     sessions[0]

@@ -15,24 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .. import _parameters
-from .._jit import get_ready
-from .._threads import cached_property, one_blas_thread
-from .._validation import check_seed
-from ..batch import Batch, read_batch
+from .._base.jit import get_ready
+from .._base.threads import cached_property, one_blas_thread
+from .._base.validation import check_seed
+from .._core.moments import Spread
+from .._fit import settings
+from .._fit.batch import Batch, read_batch
+from .._fit.recipe import draw_recipe, settle_kernel, spread_of
+from .._fit.task import is_continuous, nearest, score
+from .._judge.trial import held_out, some_of
+from .._judge.wheel import Wheel, numbered_classes
 from ..methods import KernelSupervisedPCA, SupervisedPCA
-from ..moments import Spread
-from ..recipe import draw_recipe, settle_kernel, spread_of
 from ..report.classes import Classes, read_classes
-from ..report.colouring import Colouring
+from ..report.colouring import LabelColours
 from ..report.sample import LIMIT, stratified
 from ..report.verdict import interpret
-from ..task import is_continuous, nearest, score
-from ..trial import held_out, some_of
-from ..wheel import Wheel, numbered_classes
-from .material import FEWEST, Material
-from .space import Fitted, Space, embed_each
-from .view import View
+from .explored import FEWEST, ExploredData
+from .space import FittedSpace, Space, embed_each
+from .view import ControlState
 
 SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
 # Rows that neighbours are looked for among, and rows that look.
@@ -44,7 +44,7 @@ CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled cod
 
 
 @dataclass(frozen=True, eq=False)
-class Label:
+class LabelColumn:
     name: str
     values: NDArray[Any]  # (n,) in the order of the session
     continuous: bool
@@ -63,7 +63,7 @@ class Label:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    view: View
+    view: ControlState
     model: Any
     control: Any
     Z: NDArray[Any]  # (m, k) of the rows looked at
@@ -80,7 +80,7 @@ class Fit:
 class Session:
     """Rows are kept in a new order, training rows first; `order` says which row each was."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: ExploredData) -> None:
         n = len(material.X)
         if n < FEWEST:
             raise ValueError(f"There are {n} rows; with so few nothing can be held out.")
@@ -99,25 +99,27 @@ class Session:
         ]
         # Rows that are drawn, those that neighbours are sought among, and those that seek.
         first = self.labels[0]
-        self.drawn = stratified(Colouring(first.name, first.classes, first.numbers).strata(), LIMIT)
+        self.drawn = stratified(
+            LabelColours(first.name, first.classes, first.numbers).strata(), LIMIT
+        )
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
         self.asked = some_of(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
         self._batches: dict[tuple[int, bool], Batch] = {}
         self._numbers: dict[tuple[int, bool], Any] = {}
-        self._fits: OrderedDict[View, Fit] = OrderedDict()
+        self._fits: OrderedDict[ControlState, Fit] = OrderedDict()
         self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
         self._gammas: dict[tuple[str, str], float] = {}
         self._lock, self._warmed = RLock(), False
         get_ready(self.X.size)
 
-    def _label(self, name: str, values: NDArray[Any]) -> Label:
+    def _label(self, name: str, values: NDArray[Any]) -> LabelColumn:
         continuous = is_continuous(values)
         classes = None if continuous else read_classes(values)
         if classes is not None and len(classes.names) < 2:
             same = f"All rows have the same {name}, {classes.names[0]!r}"
             raise ValueError(f"{same}: there is nothing to tell apart.")
-        return Label(name, values, continuous, values[self.shuffle], classes)
+        return LabelColumn(name, values, continuous, values[self.shuffle], classes)
 
     @property
     def trained(self) -> NDArray[np.bool_]:
@@ -126,13 +128,13 @@ class Session:
         mask[self.order[self.n_train :]] = False
         return mask
 
-    def default(self) -> View:
+    def default(self) -> ControlState:
         """What the page shows first."""
         label, d = self.labels[0], self.X.shape[1]
         k = min(2, d)
         # As many classes as components span too few directions; variance gives the others.
         few = label.classes is not None and len(label.classes.names) <= k
-        return View(
+        return ControlState(
             label=0, method="spca", kernel="rbf", gamma=1.0, components=k,
             target_weight=0.9 if few else 1.0, shrinkage=1.0, label_shrinkage=1.0,
             scale="standard", features=1024, seed=0, wheel=False,
@@ -140,7 +142,7 @@ class Session:
 
     # Fitting -------------------------------------------------------------------------------------
 
-    def fit(self, view: View, exact: bool = True) -> Fit:
+    def fit(self, view: ControlState, exact: bool = True) -> Fit:
         """The fit of a view, its control with shuffled labels, and what both are worth.
 
         What is not wanted exactly is right to what can be seen of it.
@@ -160,7 +162,7 @@ class Session:
                 Thread(target=self.warm, daemon=True).start()
             return fit
 
-    def _fit(self, view: View, exact: bool) -> Fit:
+    def _fit(self, view: ControlState, exact: bool) -> Fit:
         start = perf_counter()
         label = self.labels[view.label]
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
@@ -193,14 +195,14 @@ class Session:
         )
 
     def _pair(
-        self, view: View, scale_gamma: float | None, exact: bool
-    ) -> tuple[Fitted, Fitted, Space]:
+        self, view: ControlState, scale_gamma: float | None, exact: bool
+    ) -> tuple[FittedSpace, FittedSpace, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
         label, pair = self.labels[view.label], []
         with one_blas_thread():
             for mixed in (False, True):
                 estimator = self.named(view.estimator(scale_gamma, label.continuous))
-                _parameters.check(estimator)
+                settings.check(estimator)
                 batch = self._batch(view.label, mixed)
                 if view.kernelised and view.scale != "none":
                     batch = replace(batch, spread=self._spread)
@@ -211,7 +213,7 @@ class Session:
         own, control = pair
         return own, control, space
 
-    def estimator(self, view: View) -> Any:
+    def estimator(self, view: ControlState) -> Any:
         """Unfitted."""
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
         return view.estimator(scale_gamma, self.labels[view.label].continuous)
@@ -224,7 +226,7 @@ class Session:
             return fit.model._placed(_unnamed(fit.model.estimator_)(self.X)).astype(fit.Z.dtype)
         return _unnamed(fit.model)(self.X)
 
-    def _wheel(self, view: View, scale_gamma: float | None, exact: bool) -> Any:
+    def _wheel(self, view: ControlState, scale_gamma: float | None, exact: bool) -> Any:
         """The same on the wheel: the model, its control, both embeddings, and whether exact."""
         label = self.labels[view.label]
         if label.classes is None:
@@ -243,7 +245,7 @@ class Session:
         own, other, space = self._pair(replace(view, components=k), scale_gamma, exact)
         exact = exact or not space.roughly(own.near)
 
-        def turned(fitted: Fitted, embedded: Any, numbered: Any) -> tuple[Wheel, NDArray[Any]]:
+        def turned(fitted: FittedSpace, embedded: Any, numbered: Any) -> tuple[Wheel, NDArray[Any]]:
             wheel = clone(plain)
             wheel.n_features_in_ = d
             wheel._around(fitted.model, embedded[:n], *numbered)
@@ -282,7 +284,7 @@ class Session:
     def _spread(self) -> Any:
         return spread_of(self._batch(0, False))
 
-    def _scale_gamma(self, view: View) -> float:
+    def _scale_gamma(self, view: ControlState) -> float:
         """What the rule "scale" comes to."""
         key = view.kernel, view.scale
         if key not in self._gammas:
@@ -294,7 +296,7 @@ class Session:
             self._gammas[key] = float(kernel.gamma)
         return self._gammas[key]
 
-    def _space(self, view: View, recipe: Any) -> Space:
+    def _space(self, view: ControlState, recipe: Any) -> Space:
         """The space of a view; of kernels the last few are kept."""
         key: Hashable = "linear"
         if view.kernelised:
@@ -323,7 +325,9 @@ class Session:
     def drawn_places(self) -> NDArray[np.int64]:
         return np.searchsorted(self.looked, self.drawn)
 
-    def _scores(self, label: Label, Z: NDArray[Any], by_chance: NDArray[Any]) -> dict[str, Any]:
+    def _scores(
+        self, label: LabelColumn, Z: NDArray[Any], by_chance: NDArray[Any]
+    ) -> dict[str, Any]:
         """1-NN accuracy, or 5-NN R^2, of rows held out, and of the same under shuffled labels."""
         known, asked, k = self.known, self.asked, 5 if label.continuous else 1
         mixed, m = label.codes[self.shuffle], len(known)

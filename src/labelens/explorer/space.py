@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from .._threads import in_order
-from ..batch import Batch
-from ..embedding import embed_several
-from ..maps import Identity
-from ..moments import BLOCK_ROWS, Moments, Scatter
-from ..recipe import Recipe, summarize
-from ..scaling import SCALES, Scaling
-from ..solution import solve, too_many_components
-from ..spectrum import Spectrum
+from .._base.threads import in_order
+from .._core.maps import Identity
+from .._core.moments import BLOCK_ROWS, Moments, Scatter
+from .._core.scaling import SCALES, Scaling
+from .._core.spectrum import Spectrum
+from .._fit.batch import Batch
+from .._fit.embedding import embed_several
+from .._fit.recipe import Recipe, summarize
+from .._fit.solution import solve, too_many_components
 
 LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
 
@@ -39,7 +39,7 @@ LEAST_SHRINKAGE = 1e-3  # for which single precision will do to look at a pictur
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedSpace:
     """A solution, and the estimator that it makes."""
 
     model: Any
@@ -138,7 +138,7 @@ class Space:
             factor = 1.0 if scale is None else Scaling.of(spread, scale).factor
             self._spectra[scale] = Spectrum(scatter.rescaled(factor * np.ones(len(scatter.origin))))
 
-    def solved(self, estimator: Any, recipe: Recipe, moments: Moments) -> Fitted:
+    def solved(self, estimator: Any, recipe: Recipe, moments: Moments) -> FittedSpace:
         """The estimator as `fit` would have left it."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -149,7 +149,7 @@ class Space:
         rank, note = solution.solution.rank, ""
         if rank < recipe.n_components:
             note = too_many_components(recipe, moments, rank)
-        return Fitted(estimator, self._near(recipe), note)
+        return FittedSpace(estimator, self._near(recipe), note)
 
     def _whitenings(self, recipe: Recipe, moments: Moments) -> dict[float, Any]:
         """By shrinkage, for the control and for other moves; the last one is kept."""
@@ -164,7 +164,7 @@ class Space:
         return self._whitened[1]
 
 
-def embed_each(several: Sequence[Fitted], rows: Any) -> list[NDArray[Any]]:
+def embed_each(several: Sequence[FittedSpace], rows: Any) -> list[NDArray[Any]]:
     """Rows of their space as each of them embeds them, (n, k)."""
     found = embed_several(several[0].near, [one.model._solved for one in several], rows)
     if not all((np.abs(Z) < np.finfo(np.float32).max).all() for Z in found):

@@ -19,7 +19,7 @@ class RefusedError(ValueError):
 
 
 @dataclass(frozen=True)
-class View:
+class ControlState:
     """One setting of the controls; equal ones have equal pictures."""
 
     label: int  # which column of labels
@@ -36,7 +36,7 @@ class View:
     wheel: bool
 
     @classmethod
-    def read(cls, message: Any, n_labels: int) -> View:
+    def read(cls, message: Any, n_labels: int) -> ControlState:
         """From JSON; all fields have to be there, and no others."""
         wanted = {field.name for field in fields(cls)}
         if not isinstance(message, dict) or set(message) != wanted:
@@ -60,7 +60,7 @@ class View:
     def kernelised(self) -> bool:
         return bool(METHODS[self.method]._kernelised)
 
-    def plain(self) -> View:
+    def plain(self) -> ControlState:
         """With all that the method does not look at at its first value, so that equals meet."""
         same: dict[str, Any] = {}
         if self.method == "pca":

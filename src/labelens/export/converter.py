@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
+from .._base.optional import require
 from ..methods import METHODS
 from .graph import OLDEST_OPSET, embedding, exportable
 

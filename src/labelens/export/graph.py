@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from .._validation import check_is_fitted
-from ..kernels import Kernel
-from ..maps import Identity
-from ..maps.fourier import Fourier
-from ..maps.nystroem import Nystroem
-from ..maps.structured import Structured
-from ..maps.transformed import Transformed
-from ..moments import Array
-from ..projection import Projection
-from ..scaling import Scaling
-from ..solution import Solved
+from .._base.validation import check_is_fitted
+from .._core.kernels import Kernel
+from .._core.maps import Identity
+from .._core.maps.fourier import Fourier
+from .._core.maps.nystroem import Nystroem
+from .._core.maps.structured import Structured
+from .._core.maps.transformed import Transformed
+from .._core.moments import Array
+from .._core.scaling import Scaling
+from .._fit.projection import Projection
+from .._fit.solution import Solved
 
 OLDEST_OPSET = 13
 OURS = (Identity, Fourier, Structured, Nystroem)

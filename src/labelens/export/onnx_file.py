@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import named, replaced
-from .._optional import require
-from .._warn import warn_user
-from ..maps.nystroem import Nystroem
+from .._base.files import named, replaced
+from .._base.optional import require
+from .._base.warn import warn_user
+from .._core.maps.nystroem import Nystroem
 from .converter import converted
 from .graph import embedding, exportable, has_own_nodes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..maps import Identity
+from .._core.maps import Identity
 from .graph import affine, exportable
 
 

@@ -13,7 +13,7 @@ ONE_COLUMN = ("auto", "delta", "linear", "rbf", "ordinal", "tree")
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Columns(LabelKernel):
+class ColumnwiseKernel(LabelKernel):
     """One kernel for each column of y."""
 
     parts: tuple[Any, ...]
@@ -23,7 +23,7 @@ class Columns(LabelKernel):
         if len(parts) < 2:
             raise TypeError(f"{name} takes one kernel for each column of y, two or more.")
         for part in parts:
-            if isinstance(part, (Jaccard, Columns)) or (
+            if isinstance(part, (Jaccard, ColumnwiseKernel)) or (
                 isinstance(part, str) and part not in ONE_COLUMN
             ):
                 raise ValueError(
@@ -40,7 +40,7 @@ class Columns(LabelKernel):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Sum(Columns):
+class Sum(ColumnwiseKernel):
     """Several columns of y, a kernel for each; L is their sum: alike in one column or the other.
 
     Kernels are added as they are, so that one with larger values counts for more. Classes in such
@@ -65,7 +65,7 @@ class Sum(Columns):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Product(Columns):
+class Product(ColumnwiseKernel):
     """Several columns of y, a kernel for each; L is their product: alike in all columns at once.
 
     Classes in such columns must all be in the first batch.

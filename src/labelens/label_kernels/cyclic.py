@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from .._validation import check_number
+from .._base.validation import check_number
 from .base import Array, LabelKernel
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import some
+from .._base.validation import some
 from .base import Array, ClassKernel, plain
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from .._validation import some
+from .._base.validation import some
 from .base import Array, ClassKernel, plain
 
 

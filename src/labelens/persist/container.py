@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._files import refuse_irregular, refuse_link, replaced
+from .._base.files import refuse_irregular, refuse_link, replaced
 from .strict import LIST, TEXT, fields, parse
 
 FORMAT = 1

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .._core.labels.columns import Column, ColumnLabels
+from .._core.labels.cyclic import CyclicLabels
+from .._core.labels.fourier import FourierLabels
+from .._core.labels.hashed import HashedLabels
+from .._core.labels.linear import LinearLabels
+from .._core.labels.onehot import OneHotLabels
+from .._core.labels.similarity import SimilarityLabels
+from .._core.labels.vocabulary import label_kind
 from ..label_kernels import NAMED, Cyclic, Ordinal, Sum
 from ..label_kernels.base import ClassKernel, LabelKernel, is_missing
-from ..label_kernels.columns import Columns
-from ..labels.alike import AlikeLabels
-from ..labels.columns import Column, ColumnLabels
-from ..labels.cyclic import CyclicLabels
-from ..labels.fourier import FourierLabels
-from ..labels.hashed import HashedLabels
-from ..labels.linear import LinearLabels
-from ..labels.onehot import OneHotLabels
-from ..labels.vocabulary import label_kind
+from ..label_kernels.columns import ColumnwiseKernel
 from .kernels import put_kernel, take_kernel
 from .maps import Puts
 from .spelling import put_texts, spell, take_texts, unspell
@@ -42,7 +42,7 @@ KERNELS = ("delta", "linear", "rbf")
 
 
 @dataclass(frozen=True)
-class KnownLabels:
+class StoredLabelMap:
     """What a model without moments knows of its labels; it takes no more of them."""
 
     kernel: Any
@@ -106,7 +106,7 @@ def put_label_map(psi: Any, arrays: Puts, name: str = "labels") -> dict[str, Any
     match psi:
         case OneHotLabels() | HashedLabels():
             return {"seed": psi.seed, "whole": bool(psi.automatic)}
-        case LinearLabels() | AlikeLabels():
+        case LinearLabels() | SimilarityLabels():
             return {"seed": psi.seed, "width": psi.width}
         case CyclicLabels():
             return {"seed": psi.seed}
@@ -147,14 +147,14 @@ def put_labels(psi: Any, arrays: Puts, name: str) -> dict[str, Any]:
     return {"kernel": kernel, "kinds": list(getattr(psi, "kinds", ()))}
 
 
-def take_labels(facts: Any, arrays: Arrays, name: str) -> KnownLabels:
+def take_labels(facts: Any, arrays: Arrays, name: str) -> StoredLabelMap:
     fields(facts, "its labels", kernel=TEXT + OBJECT, kinds=LIST)
     kernel = take_kernel(facts["kernel"], name, arrays)
     classes = kernel == "delta" or isinstance(kernel, ClassKernel)
     known = isinstance(kernel, LabelKernel) or kernel in KERNELS
     if not known or classes != bool(facts["kinds"]):
         raise ValueError("its labels are of no kind")
-    return KnownLabels(kernel, texts(facts["kinds"], "the kinds of its labels"))
+    return StoredLabelMap(kernel, texts(facts["kinds"], "the kinds of its labels"))
 
 
 def agree(asked: Any, kernel: Any) -> bool:
@@ -169,7 +169,7 @@ def agree(asked: Any, kernel: Any) -> bool:
 def take_label_map(
     facts: Any,
     arrays: Arrays,
-    known: KnownLabels,
+    known: StoredLabelMap,
     mix: str | None,
     gamma: float | None,
     asked: Any,
@@ -188,17 +188,17 @@ def take_label_map(
         kinds |= {"width": INTEGER}
     elif kernel == "rbf":
         kinds |= {"gamma": NUMBER, "middle": NUMBER, "reach": NUMBER + NOTHING}
-    elif isinstance(kernel, Columns):
+    elif isinstance(kernel, ColumnwiseKernel):
         kinds |= {"columns": LIST}
     facts = fields(facts, what, **kinds)
     seed = within(facts["seed"], 0, 2**31, "the seed of its label_map")
     if "width" in facts:
         within(facts["width"], 1, 2**48, "the width of its label_map")
     if isinstance(kernel, ClassKernel):
-        return AlikeLabels(kernel, known.kinds, facts["width"], mix, seed), None
+        return SimilarityLabels(kernel, known.kinds, facts["width"], mix, seed), None
     if isinstance(kernel, Cyclic):
         return CyclicLabels(kernel, mix, seed), 2 * kernel.harmonics + 1
-    if isinstance(kernel, Columns):
+    if isinstance(kernel, ColumnwiseKernel):
         return _take_columns(facts["columns"], arrays, kernel, mix, gamma, seed, name)
     if kernel == "delta":
         if mix != "gaussian":
@@ -224,7 +224,7 @@ def take_label_map(
 def _take_columns(
     stored: list[Any],
     arrays: Arrays,
-    kernel: Columns,
+    kernel: ColumnwiseKernel,
     mix: str | None,
     gamma: float | None,
     seed: int,
@@ -239,7 +239,7 @@ def _take_columns(
             facts, "a column of its label_map", labels=OBJECT, map=OBJECT, classes=LIST + NOTHING
         )
         known = take_labels(facts["labels"], arrays, f"{here}.kernel")
-        if not agree(part, known.kernel) or isinstance(known.kernel, Columns):
+        if not agree(part, known.kernel) or isinstance(known.kernel, ColumnwiseKernel):
             raise ValueError(f"column {i} of its labels is {known.kernel!r}, not {part!r}")
         psi, width = take_label_map(facts["map"], arrays, known, None, gamma, part, here)
         if (facts["classes"] is None) != (width is not None):
@@ -249,7 +249,7 @@ def _take_columns(
             types, count = texts(facts["classes"], "the types of its classes"), f"classes of {here}"
             classes = take_classes(types, known.kinds, arrays, f"{here}.classes", count)
             width = len(classes)
-            if isinstance(psi, AlikeLabels):
+            if isinstance(psi, SimilarityLabels):
                 factor = arrays.take(f"{here}.factor", FLOAT, count, f"features of {here}")
                 width = factor.shape[1]
         columns.append(Column(psi, classes, factor))

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from ..kernels import Kernel
-from ..maps import FeatureMap, Identity
-from ..maps.fourier import Fourier
-from ..maps.nystroem import Nystroem
-from ..maps.structured import Structured, n_groups, padded_size
-from ..maps.transformed import Transformed
-from ..scaling import Scaling
+from .._core.kernels import Kernel
+from .._core.maps import FeatureMap, Identity
+from .._core.maps.fourier import Fourier
+from .._core.maps.nystroem import Nystroem
+from .._core.maps.structured import Structured, n_groups, padded_size
+from .._core.maps.transformed import Transformed
+from .._core.scaling import Scaling
 from .container import DTYPES
 from .strict import FLOAT, INTEGER, NUMBER, TEXT, WHOLE, Arrays, fields, within
 

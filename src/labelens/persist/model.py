@@ -10,9 +10,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._files import named
-from .._warn import warn_user
-from ..moments import FirstClasses
+from .._base.files import named
+from .._base.warn import warn_user
+from .._core.moments import FirstClasses
 from ..tables import Encoding
 from . import container
 from .packing import (

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _parameters
-from .._validation import check_is_fitted, set_output_of
-from ..kernels import Kernel, make_kernel
-from ..labels import Unlabelled
+from .._base.validation import check_is_fitted, set_output_of
+from .._core.kernels import Kernel, make_kernel
+from .._core.labels import Unlabelled
+from .._core.moments import FirstClasses, check_can_grow
+from .._fit import settings
+from .._fit.projection import Projection
+from .._fit.recipe import Recipe, scales_moments, statistics
 from ..methods import METHODS
-from ..moments import FirstClasses, refuse_sealed
-from ..projection import Projection
-from ..recipe import Recipe, scales_moments, statistics
 from ..tables import Encoding
 from . import container
 from .labels import (
-    KnownLabels,
+    StoredLabelMap,
     agree,
     put_classes,
     put_label_map,
@@ -67,9 +67,9 @@ def packed(
     recipe, known = estimator._recipe, estimator.moments_.to(None)
     parameters = put_parameters(estimator, arrays)
     parameters["n_components"] = int(recipe.n_components)  # "auto" has done its work
-    _parameters.check_unchanged(estimator, recipe.parameters)
+    settings.check_unchanged(estimator, recipe.parameters)
     if moments:
-        refuse_sealed(known)
+        check_can_grow(known)
     solved = estimator._solved if moments else estimator._solve()
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
@@ -200,7 +200,7 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
     if (facts["noise"] is None) != (not moments or not sketch):
         raise ValueError("its noise is there without its moments, or they without it")
     if moments and psi is not None:
-        mix = estimator.label_map if estimator._solver.mixes else None
+        mix = estimator.label_map if estimator._solver.random_labels else None
         psi, width = take_label_map(
             facts["label_map"], arrays, psi, mix, estimator.label_gamma, estimator.label_kernel
         )
@@ -253,13 +253,13 @@ def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
     return make_kernel(estimator.kernel, gamma, estimator.kernel_params)
 
 
-def known_labels(facts: Any, arrays: Arrays) -> KnownLabels | None:
+def known_labels(facts: Any, arrays: Arrays) -> StoredLabelMap | None:
     return None if facts is None else take_labels(facts, arrays, "labels.kernel")
 
 
 def classes_of(
     facts: dict[str, Any],
-    labels: KnownLabels | None,
+    labels: StoredLabelMap | None,
     arrays: Arrays,
     parameters: Mapping[str, Any],
 ) -> tuple[Any, ...] | None:

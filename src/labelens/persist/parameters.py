@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _parameters
-from .._validation import check_number
+from .._base.validation import check_number
+from .._core.maps import APPROXIMATIONS
+from .._fit import settings
 from ..label_kernels import NAMED
 from ..label_kernels.base import LabelKernel, plain
-from ..maps import APPROXIMATIONS
 from .kernels import put_kernel, take_kernel
 from .labels import KERNELS
 from .maps import Puts
@@ -104,8 +104,8 @@ def _taken_weights(stored: list[Any]) -> dict[Any, float]:
 def check_parameters(estimator: Any, labelled: bool) -> None:
     """As fitting does, and what fitting leaves to the maps."""
     try:
-        _parameters.check(estimator)
-        _parameters.check_against_labels(estimator, labelled)
+        settings.check(estimator)
+        settings.check_against_labels(estimator, labelled)
         kernel = estimator.label_kernel
         if not isinstance(kernel, LabelKernel) and kernel not in ("auto", *KERNELS, *NAMED):
             raise ValueError(f"label_kernel={kernel!r} is not a name it may have")

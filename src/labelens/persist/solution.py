@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _array
-from .._validation import check_number
-from ..moments import Array
-from ..recipe import Recipe, scales_moments
-from ..solution import Solved, SolvedDual
+from .._base import devices
+from .._base.validation import check_number
+from .._core.moments import Array
+from .._fit.recipe import Recipe, scales_moments
+from .._fit.solution import Solved, SolvedDual
 from .maps import Puts, put_scaling, take_scaling
 from .strict import FLOAT, INTEGER, NOTHING, NUMBER, Arrays, fields, within
 
@@ -34,7 +34,7 @@ def put_solution(solved: Solved | SolvedDual, arrays: Puts) -> dict[str, Any]:
         arrays[f"solution.{name}"] = getattr(solved.solution, name)
     facts = {"rank": int(solved.solution.rank), "shrinkage": float(solved.shrinkage)}
     if isinstance(solved, SolvedDual):
-        arrays["solution.coefficients"] = _array.host(solved.coefficients)
+        arrays["solution.coefficients"] = devices.host(solved.coefficients)
         arrays["solution.centre"] = solved.centre
         return facts | {"cancels": None}
     arrays["solution.components"] = solved.solution.components
@@ -43,7 +43,9 @@ def put_solution(solved: Solved | SolvedDual, arrays: Puts) -> dict[str, Any]:
         origin, offset = getattr(solved, name)
         arrays[f"solution.{name}.origin"], arrays[f"solution.{name}.offset"] = origin, offset
     put_scaling("solution.scaling", solved.scaling, arrays)
-    return facts | {"cancels": None if solved.cancels == np.inf else float(solved.cancels)}
+    return facts | {
+        "cancels": None if solved.cancellation == np.inf else float(solved.cancellation)
+    }
 
 
 def take_solution(
@@ -75,7 +77,7 @@ def take_solution(
         scaling = take_scaling("solution.scaling", arrays)
     mean: Any = words["mean"]
     solved = Solved(stored, mean, scaling, shrinkage, np.inf)
-    cancels = np.inf if facts["cancels"] is None else float(facts["cancels"])
+    cancellation = np.inf if facts["cancels"] is None else float(facts["cancels"])
     # Cached properties, computed before.
-    vars(solved).update(centre=words["centre"], cancels=cancels)
+    vars(solved).update(centre=words["centre"], cancellation=cancellation)
     return solved

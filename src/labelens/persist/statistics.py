@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dual import KernelRows
-from ..moments import ClassSums, CrossMoment, Moments, Scatter, Sealed, Spread
-from ..recipe import Recipe
+from .._core.exact_kernel import KernelRows
+from .._core.moments import ClassSums, CrossMoment, Moments, SavedSummary, Scatter, Spread
+from .._fit.recipe import Recipe
 from .maps import Puts, put_rows, take_rows
 from .strict import FLOAT, WHOLE, Arrays
 
@@ -97,10 +97,10 @@ def take_moments(
 
 def take_kept(
     recipe: Recipe, n_samples: int, classes: tuple[Any, ...] | None, arrays: Arrays
-) -> Sealed:
+) -> SavedSummary:
     """What a file without moments has in their place."""
     rows = take_rows("rows", arrays, "n", "d") if recipe.phi is None else None
-    return Sealed(n_samples, classes, rows)
+    return SavedSummary(n_samples, classes, rows)
 
 
 def _take_rows_kept(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
-from ..moments import Array
+from .._base.optional import require
+from .._core.moments import Array
 
 Axes = Any  # matplotlib.axes.Axes
 

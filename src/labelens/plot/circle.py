@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._validation import check_rows
-from ..labels import read_labels
-from ..labels.vocabulary import label_kind, number_labels
-from ..moments import Array
-from ..wheel import Wheel
+from .._base.validation import check_rows
+from .._core.labels import read_labels
+from .._core.labels.vocabulary import label_kind, number_labels
+from .._core.moments import Array
+from .._judge.wheel import Wheel
 from .canvas import Axes, axes_or_new, legend, note
-from .rows import MOST_POINTS, Colouring, check_mask, draw_rows, part_keys
+from .rows import MOST_POINTS, RowColours, check_mask, draw_rows, part_keys
 
 MOST_NAMES = 120  # around the circle
 UPRIGHT = 24  # names; more of them are turned to point at the middle
@@ -70,7 +70,7 @@ def wheel(
     mask = check_mask(test, n)
     labels, _ = read_labels(y, n, None)
     fitted = _fitted(estimator, rows, labels, mask, random_state)
-    colouring = Colouring.by_class(
+    colouring = RowColours.by_class(
         fitted.classes_.tolist(), _codes(fitted.classes_.tolist(), labels), names
     )
     ax = axes_or_new(ax, 6.4, 6.0)
@@ -116,7 +116,7 @@ def _codes(classes: list[Any], labels: Any) -> Any:
     return np.array([number[label] for label in found], dtype=np.intp)[codes]
 
 
-def _name_anchors(ax: Axes, anchors: Array, colouring: Colouring) -> str:
+def _name_anchors(ax: Axes, anchors: Array, colouring: RowColours) -> str:
     """Names outside the circle, in the colour of their rows."""
     c = len(anchors)
     around = np.argsort(-np.arctan2(anchors[:, 1], anchors[:, 0]), kind="stable")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
-from .._validation import check_number
-from ..moments import Array
-from ..projection import Projection
+from .._base.optional import require
+from .._base.validation import check_number
+from .._core.moments import Array
+from .._fit.projection import Projection
 from .canvas import BLUE, GREY, VERMILION, Axes, Names, axes_or_new, halo, shown
 from .embedding import scatter
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..moments import Array
+from .._core.moments import Array
 from .canvas import Axes, Names, axes_or_new, extents, halo, jitter, legend, note
-from .rows import MOST_POINTS, Colouring, check_mask, draw_rows, part_keys
+from .rows import MOST_POINTS, RowColours, check_mask, draw_rows, part_keys
 
 MOST_KEYS = 20  # in a legend; more classes are named where they are
 MOST_NAMES = 60
@@ -51,7 +51,7 @@ def scatter(Z: Any, y: Any = None, *, ax: Axes = None, test: Any = None, names: 
     ['setosa', 'versicolor', 'virginica']
     """
     embedded = _check_embedding(Z)
-    colouring = Colouring.of(y, len(embedded), names)
+    colouring = RowColours.of(y, len(embedded), names)
     mask = check_mask(test, len(embedded))
     ax = axes_or_new(ax)
     strip = embedded.shape[1] == 1
@@ -100,14 +100,14 @@ def _check_embedding(Z: Any) -> Array:
     return embedded
 
 
-def _strip(line: Array, colouring: Colouring) -> Array:
+def _strip(line: Array, colouring: RowColours) -> Array:
     """One column -> (n, 2): at the height of the class, jittered, or of the continuous label."""
     if colouring.values is not None:
         return np.column_stack([line, colouring.values])
     return np.column_stack([line, colouring.codes + 0.7 * jitter(len(line))])
 
 
-def _label_strip(ax: Axes, colouring: Colouring) -> None:
+def _label_strip(ax: Axes, colouring: RowColours) -> None:
     if colouring.values is not None:
         ax.set_ylabel("y")
         return
@@ -117,7 +117,7 @@ def _label_strip(ax: Axes, colouring: Colouring) -> None:
     ax.set_yticks(ticks, colouring.names[::step], parse_math=False)
 
 
-def _name_classes(ax: Axes, points: Array, colouring: Colouring, limits: Array) -> str:
+def _name_classes(ax: Axes, points: Array, colouring: RowColours, limits: Array) -> str:
     """Names at the medians of the classes, the largest first, none on another."""
     counts = np.bincount(colouring.codes, minlength=len(colouring.names))
     by_class = points[np.argsort(colouring.codes, kind="stable")]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import require
-from ..labels import choose_kernel, read_labels
-from ..labels.vocabulary import label_kind, number_labels
-from ..moments import Array
+from .._base.optional import require
+from .._core.labels import choose_kernel, read_labels
+from .._core.labels.vocabulary import label_kind, number_labels
+from .._core.moments import Array
 from .canvas import COLOURS, GREY, MARKERS, Axes, key, look, rgb, shown
 
 MOST_POINTS = 100_000
@@ -20,7 +20,7 @@ LEVELS = 256  # of a colour map
 
 
 @dataclass(frozen=True, eq=False)
-class Colouring:
+class RowColours:
     """A colour for each row, by the number of its class or of its level."""
 
     codes: NDArray[np.intp]  # (n,)
@@ -30,7 +30,7 @@ class Colouring:
     values: Array | None = None  # (n,) of continuous labels
 
     @classmethod
-    def of(cls, y: Any, n: int, names: Any = None) -> Colouring:
+    def of(cls, y: Any, n: int, names: Any = None) -> RowColours:
         """Classes by colour and marker, continuous labels by a colour map."""
         if y is None:
             if names is not None:
@@ -50,7 +50,7 @@ class Colouring:
         return cls.by_class(classes, codes, names)
 
     @classmethod
-    def by_class(cls, classes: list[Any], codes: Any, names: Any) -> Colouring:
+    def by_class(cls, classes: list[Any], codes: Any, names: Any) -> RowColours:
         if names is None:
             names = classes
         elif len(names) != len(classes):
@@ -62,7 +62,7 @@ class Colouring:
         return cls(codes, rgb(colours), markers, tuple(shown(name) for name in names))
 
     @classmethod
-    def by_value(cls, values: Array) -> Colouring:
+    def by_value(cls, values: Array) -> RowColours:
         low, high = values.min(), values.max()
         # Halves first: the range of large numbers may overflow.
         width = max(high / 2 - low / 2, np.finfo(float).tiny)
@@ -109,7 +109,7 @@ def part_keys(test: Any, dense: bool) -> list[tuple[str, Any]]:
     return [hollow, key("test row", GREY, "o")]
 
 
-def draw_rows(ax: Axes, points: Array, colouring: Colouring, test: Any, limits: Array) -> str:
+def draw_rows(ax: Axes, points: Array, colouring: RowColours, test: Any, limits: Array) -> str:
     """Draw (n, 2) rows; returns what the reader should know of how."""
     n = len(points)
     if n > MOST_POINTS:
@@ -135,7 +135,7 @@ def draw_rows(ax: Axes, points: Array, colouring: Colouring, test: Any, limits: 
     return ""
 
 
-def _shade(ax: Axes, points: Array, colouring: Colouring, limits: Array) -> None:
+def _shade(ax: Axes, points: Array, colouring: RowColours, limits: Array) -> None:
     """An image: cells in the mean colour of their rows, the stronger the more rows they hold."""
     low, high = limits.T
     cell = np.clip((points - low) / (high - low) * CELLS, 0, CELLS - 1).astype(np.intp)

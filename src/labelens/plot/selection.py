@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._optional import require
-from .._validation import check_number, check_rows, check_seed
+from .._base.optional import require
+from .._base.validation import check_number, check_rows, check_seed
+from .._core.moments import Array
+from .._fit.shuffles import shuffler
+from .._fit.task import Task, embedded
 from ..methods import KernelSupervisedRandomProjection
-from ..moments import Array
-from ..shuffles import shuffler
-from ..task import Task, embedded
 from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new
 
 FACTORS = np.logspace(-2, 2, 9)  # around gamma="scale"

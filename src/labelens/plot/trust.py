@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
-from ..trust import ApproximationReport, CrossEmbedding, PermutationReport, StabilityReport
+from .._base.optional import require
+from .._judge import ApproximationReport, CrossEmbedding, PermutationReport, StabilityReport
 from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new, jitter
 from .embedding import scatter
 

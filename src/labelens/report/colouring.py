@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._page import table
+from .._base.page import table
 from .classes import COLOURS, MOST_GROUPS, SHAPES, Classes, read_classes
 from .columns import pack
 
@@ -22,13 +22,13 @@ OUTLINES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Colouring:
+class LabelColours:
     name: str
     classes: Classes | None  # None for numbers
     numbers: NDArray[np.float64] | None  # (n,)
 
     @classmethod
-    def of(cls, name: str, values: Any, continuous: bool) -> Colouring:
+    def of(cls, name: str, values: Any, continuous: bool) -> LabelColours:
         if continuous:
             return cls(name, None, np.asarray(values, dtype=np.float64))
         return cls(name, read_classes(values), None)

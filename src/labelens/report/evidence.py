@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._page import MISSING, paragraph, scrolled
+from .._base.page import MISSING, paragraph, scrolled
 from .contents import Contents, Label
 from .verdict import RULE, interpret
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._files import replaced
-from .._optional import require
-from .._page import CSS, facts, paragraph, skeleton
+from .._base.files import replaced
+from .._base.optional import require
+from .._base.page import CSS, facts, paragraph, skeleton
 from .contents import Contents
 from .evidence import SHADES, confusion, honesty
-from .scatter import Scatter
+from .scatter import ScatterPlot
 from .spectrum import gamma, loadings, scree
 
 SCRIPTS = ("unpack.js", "scatter.js", "controls.js")
@@ -36,7 +36,7 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     plotly = require("plotly.offline", extra="cli").get_plotlyjs()
     ours = "".join(_read(name) for name in SCRIPTS)
     scripts = [_script(plotly), _script(f'(() => {{\n"use strict";\n{ours}}})();\n')]
-    body = _body(contents, Scatter.of(contents)) + "\n".join(scripts)
+    body = _body(contents, ScatterPlot.of(contents)) + "\n".join(scripts)
     page = skeleton(
         contents.title,
         CSS + _read("palette.css") + _read("style.css") + _shades(),
@@ -57,7 +57,7 @@ def embed(value: Any) -> str:
     return text
 
 
-def _body(contents: Contents, scatter: Scatter) -> str:
+def _body(contents: Contents, scatter: ScatterPlot) -> str:
     sections = [
         ("embedding", "The embedding", _picture(scatter)),
         ("honesty", "How far to trust it", honesty(contents)),
@@ -102,7 +102,7 @@ def _keys(contents: Contents) -> str:
     return f'<dl class="keys">{cells}</dl>'
 
 
-def _picture(scatter: Scatter) -> str:
+def _picture(scatter: ScatterPlot) -> str:
     if not len(scatter.rows):
         return paragraph("No row has finite coordinates, so there is nothing to draw.")
     shown = _choice("part", "Rows", [("both", "both"), ("heldout", "held-out"), ("train", "train")])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._page import paragraph
-from .colouring import Colouring
+from .._base.page import paragraph
+from .colouring import LabelColours
 from .columns import pack, pack_column
 from .contents import Contents
 from .sample import LIMIT, stratified
@@ -20,24 +20,24 @@ MOST_COMPONENTS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Scatter:
+class ScatterPlot:
     """What is drawn: which rows, which components, coloured by which labels."""
 
     contents: Contents
     rows: NDArray[np.int64]  # the rows drawn
     k: int  # components to choose from
-    colourings: list[Colouring]  # one for every label
+    colourings: list[LabelColours]  # one for every label
     lost: int  # rows without finite coordinates
 
     @classmethod
-    def of(cls, contents: Contents) -> Scatter:
+    def of(cls, contents: Contents) -> ScatterPlot:
         # A browser draws float32: what is not finite there has no place in the picture.
         with np.errstate(over="ignore"):
             finite = np.isfinite(np.asarray(contents.Z, dtype=np.float32)).all(axis=1)
         candidates = np.flatnonzero(finite)
         test = np.asarray(contents.test)
         colourings = [
-            Colouring.of(name, label.values, contents.continuous)
+            LabelColours.of(name, label.values, contents.continuous)
             for name, label in contents.labels.items()
         ]
         strata = test.astype(np.int64)

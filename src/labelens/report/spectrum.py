@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._page import MISSING, paragraph, table
+from .._base.page import MISSING, paragraph, table
 from .charts import bars, curve
 from .contents import CURVE, Contents
 

@@ -21,7 +21,7 @@ __all__ = ["LabelensEstimator", "LabelensModel", "fit", "transform"]
 
 def __getattr__(name: str) -> Any:
     if name in ("LabelensEstimator", "LabelensModel"):
-        from .._optional import require
+        from .._base.optional import require
 
         require("pyspark", extra="spark")
         from . import pipeline

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Any, TypeVar
 
-from .._optional import require
-from .._threads import cached_property
-from ..engines.fitting import fit_parts
-from ..engines.parts import (
+from .._base.optional import require
+from .._base.threads import cached_property
+from .._core.moments import BLOCK_ROWS
+from .._engines.parts import (
     Merge,
     Part,
     Parts,
@@ -22,11 +22,11 @@ from ..engines.parts import (
     merge_in_tree,
     unless_refused,
 )
-from ..moments import BLOCK_ROWS
-from ..recipe import block_rows
-from ..sources.rows import Columns
+from .._engines.sources.rows import ColumnLayout
+from .._fit.fitting import fit_parts
+from .._fit.recipe import block_rows
 from .partials import dumped, loaded
-from .schema import Wanted, numbered
+from .schema import FrameColumns, numbered
 
 CALLED = "the DataFrame"
 # Bytes of the rows that a task has in hand at a time.
@@ -64,7 +64,7 @@ def fit(estimator: Estimator, df: Any, features: Any = None, label: Any = None) 
     estimator
     """
     require("pyspark", extra="spark")
-    wanted = Wanted.of(df, features, label)
+    wanted = FrameColumns.of(df, features, label)
     fit_parts(estimator, FrameParts(df, wanted, getattr(estimator, "batch_size", None)))
     return estimator
 
@@ -72,7 +72,7 @@ def fit(estimator: Estimator, df: Any, features: Any = None, label: Any = None) 
 class FrameParts(Parts):
     called = CALLED
 
-    def __init__(self, frame: Any, wanted: Wanted, batch_size: int | None) -> None:
+    def __init__(self, frame: Any, wanted: FrameColumns, batch_size: int | None) -> None:
         # One plan for all passes: with other columns Spark might cut partitions elsewhere.
         self._frame = wanted.selected(frame)
         self._wanted, self._batch_size = wanted, batch_size
@@ -80,7 +80,7 @@ class FrameParts(Parts):
         self._known_lengths: tuple[int, ...] | None = None
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnLayout:
         found = self._wanted.measured(self._frame)
         if found is None:
             raise ValueError(f"There are no rows in {self.called}.")
@@ -116,16 +116,16 @@ class FrameParts(Parts):
         unit = lcm(BLOCK_ROWS, block_rows(head, self._batch_size))
         row_bytes = max(1, head.shape[1] * head.dtype.itemsize)
         rows = max(1, CHUNK_BYTES // row_bytes // unit) * unit
-        task = Task(step, self.columns, rows, features, lengths)
+        task = PartitionTask(step, self.columns, rows, features, lengths)
         return numbered(self._frame).mapInArrow(task, ANSWER)
 
 
 @dataclass(frozen=True)
-class Task:
+class PartitionTask:
     """What a Python worker of Spark does with the record batches of a partition."""
 
     step: Step
-    columns: Columns
+    columns: ColumnLayout
     rows: int  # in a chunk
     features: bool
     lengths: tuple[int, ...] | None  # of all partitions, in an earlier pass

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..engines.first_pass import LabelView, Sample, View
-from ..engines.parts import Refused
-from ..labels import Labels, Traits
-from ..moments import ClassSums, CrossMoment, Moments, Scatter, Spread
-from ..sources import Chunk
+from .._core.labels import Labels, Traits
+from .._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
+from .._engines.parts import Refused
+from .._engines.sources import Chunk
+from .._fit.first_pass import LabelSurvey, RowSurvey, Sample
 
 # What NumPy makes arrays and scalars with: it puts the names of these functions into pickles.
 MAKERS = [
@@ -27,8 +27,8 @@ MAKERS = [
 KNOWN = {
     (known.__module__, known.__qualname__): known
     for known in (
-        *(Moments, ClassSums, CrossMoment, Scatter, Spread, View, Sample, Chunk),
-        *(LabelView, Labels, Traits),
+        *(Moments, ClassSums, CrossMoment, Scatter, Spread, RowSurvey, Sample, Chunk),
+        *(LabelSurvey, Labels, Traits),
         *(Refused, ValueError, TypeError, OSError, FileNotFoundError),
         *(np.ndarray, np.dtype, *MAKERS, sparse.csr_matrix, sparse.csr_array, date, datetime),
     )
@@ -40,10 +40,10 @@ def dumped(partial: Any) -> bytes:
 
 
 def loaded(stored: bytes) -> Any:
-    return _Reader(BytesIO(stored)).load()
+    return _PartialReader(BytesIO(stored)).load()
 
 
-class _Reader(pickle.Unpickler):
+class _PartialReader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         try:
             return KNOWN[module, name]

@@ -76,7 +76,7 @@ class LabelensEstimator(_Columns, Estimator, MLReadable, MLWritable):
 
     @classmethod
     def read(cls) -> MLReader:
-        return _Reader(cls, load_method)
+        return _ModelReader(cls, load_method)
 
 
 class LabelensModel(_Columns, Model, MLReadable, MLWritable):
@@ -95,7 +95,7 @@ class LabelensModel(_Columns, Model, MLReadable, MLWritable):
 
     @classmethod
     def read(cls) -> MLReader:
-        return _Reader(cls, load)
+        return _ModelReader(cls, load)
 
 
 # Folders -----------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class _Writer(MLWriter):
         table.coalesce(1).write.mode(mode).parquet(ours)
 
 
-class _Reader(MLReader):
+class _ModelReader(MLReader):
     def __init__(self, kind: Any, load: Callable[[Path], Any]) -> None:
         super().__init__()
         self._kind, self._load = kind, load

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import some
-from ..sources.columns import list_of
-from ..sources.rows import Columns, Feature
+from .._base.validation import some
+from .._engines.sources.columns import list_of
+from .._engines.sources.rows import ColumnLayout, Feature
 
 NUMBERS = {
     "boolean": "bool",
@@ -27,14 +27,14 @@ WIDEST_DENSE = 4096
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FrameColumns:
     """Columns by name; how long lists and vectors are, only rows can tell."""
 
     labels: tuple[str, ...]
     features: dict[str, str]  # name -> type, as Spark spells it
 
     @classmethod
-    def of(cls, frame: Any, features: Any, label: Any = None) -> Wanted:
+    def of(cls, frame: Any, features: Any, label: Any = None) -> FrameColumns:
         kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         labels = _listed(label)
         names = [name for name in kinds if name not in labels] if features is None else features
@@ -66,7 +66,7 @@ class Wanted:
         """The DataFrame with these columns, labels first."""
         return frame.select(*map(quoted, (*self.labels, *self.features)))
 
-    def measured(self, frame: Any) -> Columns | None:
+    def measured(self, frame: Any) -> ColumnLayout | None:
         """With the lengths of lists, from the first row if need be; None where there is none."""
         lists = [name for name, kind in self.features.items() if kind not in NUMBERS]
         first: Any = {}
@@ -89,7 +89,7 @@ class Wanted:
             found.append(Feature(name, dtype, width, vector))
         only = found[0]
         stays = len(found) == 1 and only.vector and hasattr(first[only.name], "indices")
-        return Columns(self.labels, tuple(found), stays and only.columns > WIDEST_DENSE)
+        return ColumnLayout(self.labels, tuple(found), stays and only.columns > WIDEST_DENSE)
 
 
 def quoted(name: str) -> str:

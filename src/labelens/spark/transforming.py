@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
-from .._threads import working
-from .._validation import check_is_fitted
-from ..moments import Sealed
-from ..sources.rows import Columns
+from .._base.optional import require
+from .._base.threads import working
+from .._base.validation import check_is_fitted
+from .._core.moments import SavedSummary
+from .._engines.sources.rows import ColumnLayout
 from .frames import CALLED
-from .schema import Wanted, numbered, quoted
+from .schema import FrameColumns, numbered, quoted
 
 
 def transform(
@@ -55,9 +55,9 @@ def transform(
                 "The model does not know the names of the columns it was fitted on; name them as "
                 "features."
             )
-    columns = Wanted.of(df, features).measured(df)
+    columns = FrameColumns.of(df, features).measured(df)
     if columns is None:  # nobody knows how long lists are that are not there
-        columns = Columns((), ())
+        columns = ColumnLayout((), ())
     elif columns.head.shape[1] != model.n_features_in_:
         raise ValueError(
             f"These features are {columns.head.shape[1]} columns, and the model was fitted on "
@@ -80,7 +80,7 @@ class Embed:
     """What a Python worker of Spark does with the record batches of a partition."""
 
     model: Any
-    columns: Columns
+    columns: ColumnLayout
     names: list[str]  # of all columns, the new one last
     doubles: bool
 
@@ -105,5 +105,5 @@ def sealed(model: Any) -> Any:
     kept = copy(model)
     known = model.moments_.to(None)
     rows = known.rows if model._recipe.phi is None else None
-    kept.moments_ = Sealed(known.n_samples, known.classes, rows)
+    kept.moments_ = SavedSummary(known.n_samples, known.classes, rows)
     return kept

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import require
-from .._validation import some
+from .._base.optional import require
+from .._base.validation import some
 from .encoding import Encoding
 from .files import Frame
 

@@ -20,8 +20,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import require
-from .._validation import some
+from .._base.optional import require
+from .._base.validation import some
 
 Frame = Any  # pandas.DataFrame
 

@@ -10,7 +10,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens.engines.fitting import fit_parts
+from labelens._fit.fitting import fit_parts
 
 SRP, KSRP = SupervisedRandomProjection, KernelSupervisedRandomProjection
 N, D, SIZES = 5000, 6, (1700, 800, 1, 1475, 1024)

@@ -9,7 +9,7 @@ import labelens
 from engines.here import assert_same_bits, cut
 from engines.on_dask.cluster import ENDS, KSRP, MODELS, SIZES, SRP, D, N, assert_close, one_machine
 from labelens import SupervisedPCA
-from labelens.engines import on_dask
+from labelens._engines import on_dask
 
 dask = pytest.importorskip("dask", reason='needs pip install "labelens[dask]"')
 distributed = pytest.importorskip("distributed", reason='needs pip install "labelens[dask]"')

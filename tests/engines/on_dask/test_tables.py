@@ -8,7 +8,7 @@ import labelens
 from engines.here import assert_same_bits
 from engines.on_dask.cluster import KSRP, D, N, assert_close
 from labelens import SupervisedPCA
-from labelens.engines import files
+from labelens._engines import ranges
 
 dask = pytest.importorskip("dask", reason='needs pip install "labelens[dask]"')
 distributed = pytest.importorskip("distributed", reason='needs pip install "labelens[dask]"')
@@ -78,7 +78,7 @@ def test_frames_that_do_not_fit(client, frame):
     "model", [SupervisedPCA(2), KSRP(2, n_random_features=64, random_state=0)], ids=repr
 )
 def test_workers_read_files(client, frame, tmp_path, monkeypatch, kind, model):
-    monkeypatch.setattr(files, "PART_BYTES", 1024 * D * 8)
+    monkeypatch.setattr(ranges, "PART_BYTES", 1024 * D * 8)
     monkeypatch.chdir(tmp_path)  # where the workers are not
     label, labels = "label", frame["label"]
     for number, start in enumerate(range(0, N, 2500)):
@@ -99,15 +99,15 @@ def test_workers_read_files(client, frame, tmp_path, monkeypatch, kind, model):
 
 
 def test_files_are_cut_where_row_groups_begin(frame, tmp_path):
-    from labelens.sources import open_source
+    from labelens._engines.sources import open_source
 
     path = tmp_path / "rows.parquet"
     frame.to_parquet(path, row_group_size=700)
     source = open_source(path, "label")
     assert list(source.cuts()) == [1024, 2048, 3072, 4096]  # 700, 1400, 2100, 2800, 3500, 4200
-    parts = files.ranges_of(source, 1 << 20)
+    parts = ranges.ranges_of(source, 1 << 20)
     assert [(part.start, part.stop) for part in parts] == [(0, N)]
-    pieces = [files.Range(source, a, b, 2048) for a, b in ((0, 3072), (3072, N))]
+    pieces = [ranges.Range(source, a, b, 2048) for a, b in ((0, 3072), (3072, N))]
     X = np.concatenate([chunk.X.copy() for piece in pieces for chunk in piece.chunks()])
     y = np.concatenate(
         [chunk.y.values for piece in pieces for chunk in piece.chunks(features=False)]

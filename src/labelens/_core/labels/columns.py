@@ -1,0 +1,136 @@
+"""Several columns of labels, each with a kernel of its own: their sum or their product.
+
+For L = L_1 + L_2 the label features stand side by side; for L = L_1 * L_2 they are all products of
+one of the first and one of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...label_kernels.columns import ColumnwiseKernel, Sum
+from .encoded import EncodedLabels, LabelMap, dense_mixing
+from .linear import refuse_fourier
+from .reading import typed
+from .similarity import SimilarityLabels
+
+# Label features of a product: a moment has so many columns.
+MOST_FEATURES = 1 << 14
+
+
+@dataclass(frozen=True)
+class Column:
+    """The label map of one column, and what the first batch has settled of its classes."""
+
+    psi: LabelMap
+    classes: tuple[Any, ...] | None = None
+    factor: NDArray[np.float64] | None = None  # (c, q) of the similarity of classes; None: one-hot
+
+    @classmethod
+    def for_labels(cls, psi: LabelMap, y: Any) -> Column:
+        right = psi.encode(y, np.arange(len(y)))
+        if right.codes is None:
+            return cls(psi)
+        classes = right.classes or ()
+        # Not centred: a product can tell.
+        factor = psi.factor(classes, centred=False) if isinstance(psi, SimilarityLabels) else None
+        return cls(psi, classes, factor)
+
+    def features(self, y: Any, rows: NDArray[np.intp], column: int) -> NDArray[np.float64]:
+        """(n, q)"""
+        right = self.psi.encode(y, rows)
+        if right.codes is None:
+            return right.dense()
+        number = {label: i for i, label in enumerate(self.classes or ())}
+        for label in right.classes or ():
+            if label not in number:
+                raise ValueError(
+                    f"The class {label!r} in column {column} of y was not in the first batch (of "
+                    "`labelens.fit`: in its sample). Sums and products of label kernels fix their "
+                    "classes there: start with a batch that has them all."
+                )
+        codes = np.array([number[label] for label in right.classes or ()])[right.codes[:, 0]]
+        return np.eye(len(number))[codes] if self.factor is None else self.factor[codes]
+
+    def same_as(self, other: Column) -> bool:
+        return (
+            self.psi.same_as(other.psi)
+            and self.classes == other.classes
+            and np.array_equal(self.factor, other.factor)  # type: ignore[arg-type]
+        )
+
+
+@dataclass(frozen=True)
+class ColumnLabels:
+    kernel: ColumnwiseKernel
+    columns: tuple[Column, ...]
+    mix: str | None
+    seed: int
+
+    @classmethod
+    def for_labels(
+        cls,
+        y: Any,
+        kernel: ColumnwiseKernel,
+        mix: str | None,
+        seed: int,
+        make: Callable[[NDArray[Any], Any, int], LabelMap],
+    ) -> ColumnLabels:
+        """`make` turns a column of labels, its kernel and its number into a label map."""
+        name = type(kernel).__name__
+        refuse_fourier(mix, name)
+        parts = zip(_split(y, len(kernel.parts), name), kernel.parts, strict=True)
+        columns = tuple(
+            Column.for_labels(make(labels, part, j), labels)
+            for j, (labels, part) in enumerate(parts)
+        )
+        return cls(kernel, columns, mix, seed)
+
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
+        name = type(self.kernel).__name__
+        labels = _split(y, len(self.columns), name)
+        features = [column.features(labels[j], rows, j) for j, column in enumerate(self.columns)]
+        if isinstance(self.kernel, Sum):
+            return EncodedLabels(features=np.hstack(features))
+        width = int(np.prod([part.shape[1] for part in features]))
+        if width > MOST_FEATURES:
+            raise ValueError(
+                f"This Product of label kernels has {width} label features, and {MOST_FEATURES} "
+                "are the most; use Sum, kernels with fewer classes, or Cyclic or 'linear' for "
+                "'rbf'."
+            )
+        return EncodedLabels(features=reduce(_products, features))
+
+    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
+        return dense_mixing(self.mix, self.seed, width, k)
+
+    def same_as(self, other: Any) -> bool:
+        return (
+            isinstance(other, ColumnLabels)
+            and type(self.kernel) is type(other.kernel)
+            and len(self.columns) == len(other.columns)
+            and all(a.same_as(b) for a, b in zip(self.columns, other.columns, strict=True))
+        )
+
+
+def _products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, a), (n, b) -> (n, a b)"""
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+
+
+def _split(y: Any, count: int, name: str) -> list[NDArray[Any]]:
+    """The columns of y, each as an array of its own type."""
+    found = 1 if y.ndim == 1 else y.shape[1]
+    if sparse.issparse(y) or found != count:
+        raise ValueError(
+            f"label_kernel={name} has {count} kernels, one for each column of y, and y has {found} "
+            f"column{'s' * (found != 1)}{' and is sparse' * sparse.issparse(y)}."
+        )
+    return [typed(y[:, j]) for j in range(count)]

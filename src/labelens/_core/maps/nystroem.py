@@ -1,0 +1,108 @@
+"""Nystroem features: kernel values against landmark rows, whitened by their own kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ..._base import devices
+from ..._base.rounding import EPS
+from ..._base.scratch import Empty
+from ..kernels import Kernel
+from ..moments.common import round_origin
+from .base import feature_generator, working_dtype
+
+# Pieces that a triangular product is cut into: (1 + 1 / STRIPS) / 2 of a full one.
+STRIPS = 8
+# What a landmark has to add to the others, relative to the largest k(x, x). That is known to some
+# eps, and the features of other rows to eps / LEAST; what is left out is below LEAST. Both
+# errors are equal here, and rounding does not decide how many landmarks stay.
+LEAST = float(np.sqrt(EPS))
+
+
+@dataclass(frozen=True)
+class Nystroem:
+    """phi(x) = W^T k(landmarks, x) with W W^T = K_mm^(-1); landmarks are rows of the first batch.
+
+    Any such W gives the same kernel; a triangular one is the cheapest to make and to multiply by.
+    """
+
+    kernel: Kernel
+    landmarks: Any  # (m, d) from `origin`; sparse for sparse rows
+    origin: NDArray[np.float64] | None  # (d,)
+    whitening: NDArray[np.float64]  # (m, m), upper triangular
+
+    @classmethod
+    def draw(cls, kernel: Kernel, rows: Any, n_features: int, seed: int) -> Nystroem:
+        drawn = feature_generator(seed).permutation(rows.shape[0])
+        landmarks = _landmarks(rows, np.sort(drawn[:n_features]))
+        origin = None
+        if kernel.blind_to_shift and not sparse.issparse(landmarks):
+            origin = landmarks[0].copy()  # measured from here, distances keep their digits
+            if kernel.name == "linear" and len(drawn) > n_features:
+                # From another row: a landmark at the origin would be one direction less.
+                origin = round_origin(_landmarks(rows, drawn[n_features : n_features + 1])[0])
+            landmarks -= origin
+        # K_mm = L L^T by Cholesky, the landmark that the others say least of first: those that add
+        # nothing to the ones before, as duplicates do, are left out.
+        matrix = np.asfortranarray(kernel(landmarks, landmarks))
+        least = LEAST * np.diag(matrix).max(initial=0)
+        factor, order, rank, _ = linalg.lapack.dpstrf(matrix, tol=least, lower=1)
+        if rank == 0:  # rows of zeros, in a kernel of inner products
+            return cls(kernel, landmarks[:1], origin, np.zeros((1, 1)))
+        inverse, _ = linalg.lapack.dtrtri(factor[:rank, :rank], lower=1)
+        whitening = np.ascontiguousarray(np.tril(inverse).T)
+        return cls(kernel, landmarks[order[:rank] - 1], origin, whitening)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.whitening)
+
+    def __call__(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:
+        if devices.on_device(rows):
+            return self._on_device(rows)
+        dtype, rows = working_dtype(rows), rows.astype(np.float64)
+        if self.origin is not None:
+            rows = (rows.toarray() if sparse.issparse(rows) else rows) - self.origin
+        elif sparse.issparse(self.landmarks) and not sparse.issparse(rows):
+            rows = sparse.csr_array(rows)
+        values = self.kernel(rows, self.landmarks)
+        features: NDArray[Any] = np.empty_like(values, dtype=dtype)
+        # Some columns at a time, without the zeros below them. (NumPy's product lets other threads
+        # run meanwhile; SciPy's triangular one does not.)
+        step = -(-len(self.whitening) // STRIPS)
+        for start in range(0, len(self.whitening), step):
+            stop = start + step
+            features[:, start:stop] = values[:, :stop] @ self.whitening[:stop, start:stop]
+        return features
+
+    def _on_device(self, rows: Any) -> Any:
+        xp = devices.namespace(rows)
+        single, rows = rows.dtype, xp.astype(rows, xp.float64)
+        landmarks = self.landmarks
+        if sparse.issparse(landmarks):
+            landmarks = landmarks.toarray()
+        if self.origin is not None:
+            rows = rows - devices.constant_at(self.origin, rows)
+        values = self.kernel(rows, devices.constant_at(landmarks, rows))
+        return xp.astype(values @ devices.constant_at(self.whitening, rows), single)
+
+    def _from(self) -> NDArray[np.float64]:
+        return np.zeros(0) if self.origin is None else self.origin
+
+    def same_as(self, other: Any) -> bool:
+        return (
+            isinstance(other, Nystroem)
+            and self.kernel == other.kernel
+            and self.landmarks.shape == other.landmarks.shape
+            and abs(self.landmarks - other.landmarks).max() == 0
+            and np.array_equal(self._from(), other._from())
+        )
+
+
+def _landmarks(rows: Any, which: NDArray[np.intp]) -> Any:
+    return devices.host(devices.rows_at(rows, which)).astype(np.float64)

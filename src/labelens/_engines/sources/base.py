@@ -1,0 +1,82 @@
+"""What all sources have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._base import devices
+from ..._core.labels import as_labels
+from ..._core.moments import BLOCK_ROWS
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows; X may be overwritten when the next chunk is asked for."""
+
+    X: Any  # (n, d); None where only labels were asked for
+    y: Any  # Labels, or integers that are on a device as X is; None: no labels
+    weight: Any = None  # (n,)
+
+    def __post_init__(self) -> None:
+        if self.y is not None and not devices.on_device(self.y):
+            object.__setattr__(self, "y", as_labels(self.y))
+
+    @property
+    def n_rows(self) -> int:
+        there = next(a for a in (self.X, self.y, self.weight) if a is not None)
+        return int(there.shape[0])
+
+
+class Source(ABC):
+    """Rows that can be read in chunks."""
+
+    called: str  # in messages
+    head: Any  # (0, d): no rows, in the dtype and the kind (dense, sparse) of all
+    names: list[str] | None = None  # of the columns, where X of a chunk does not know them
+    n_rows: int | None = None  # None: not known before the end
+    n_bytes: int = 0  # to read, as far as known
+    copies: int = 2  # of a chunk that are held while it is read
+    reader_bytes: int = 0  # that are held beside
+    labelled: bool
+    once: bool = False  # whether it can be read only once
+
+    @property
+    def row_bytes(self) -> int:
+        return max(1, self.head.shape[1] * self.head.dtype.itemsize)
+
+    @abstractmethod
+    def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
+        """Chunks of `rows` rows from row `start` on; without features, labels alone are read."""
+
+    def spare_memory(self) -> bool:
+        """Hold less while reading from now on, at some cost; whether that makes a difference."""
+        return False
+
+    def cuts(self) -> Iterable[int]:
+        """Rows, multiples of BLOCK_ROWS, at which one can begin without reading those before."""
+        assert self.n_rows is not None
+        return range(BLOCK_ROWS, self.n_rows, BLOCK_ROWS)
+
+    def files(self) -> list[Source]:
+        """Each file as a source of its own."""
+        return [self]
+
+    def identity(self) -> dict[str, Any] | None:
+        """What tells this source from others, and from itself once changed; None: nothing does."""
+        return None
+
+
+def dense_head(width: int, dtype: Any) -> Any:
+    return np.empty((0, width), dtype)
+
+
+def some_rows(values: Any, which: Any) -> Any:
+    """Rows of an array, a frame or a series, by a slice or by their numbers."""
+    if values is None:
+        return None
+    return values.iloc[which] if hasattr(values, "iloc") else values[which]

@@ -1,0 +1,154 @@
+"""What fitting leaves behind, and what a model shows of it: solved for when first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base import devices
+from .._base.threads import one_blas_thread
+from .._base.validation import check_is_fitted
+from .._base.warn import warn_user
+from .._core.labels.vocabulary import as_class_array, label_order
+from .._core.moments import Array, FirstClasses
+from .recipe import Recipe
+from .solution import Solved, SolvedDual, solve, too_many_components
+
+# All that a fit leaves on an estimator. A new one starts without any of it, whatever its route.
+STATE = ("n_features_in_", "feature_names_in_", "_recipe", "moments_", "_solved", "_place")
+
+
+class FittedAttributes:
+    """The state of an estimator and its fitted attributes."""
+
+    moments_: Any  # Moments; with the exact kernel KernelRows
+    _recipe: Recipe
+    _solved: Solved | SolvedDual | None  # None until the components are needed
+    _place: devices.Place | None = None  # where the rows were; None: on the host, in NumPy's arrays
+
+    def _forget(self) -> None:
+        """As if it had never been fitted."""
+        for name in STATE:
+            self.__dict__.pop(name, None)
+
+    def _become(self, other: FittedAttributes) -> None:
+        """Take the state of another estimator in place of what a fit before has left."""
+        self._forget()
+        self.__dict__.update({name: vars(other)[name] for name in STATE if name in vars(other)})
+
+    def _solve(self) -> Any:
+        """The solution for the moments as they are, computed once."""
+        check_is_fitted(self, "moments_")
+        if self._solved is None:
+            with one_blas_thread():
+                solved = solve(self._recipe, self.moments_)
+            if (rank := solved.solution.rank) < self._recipe.n_components:
+                warn_user(too_many_components(self._recipe, self.moments_, rank))
+            self._solved = solved
+        return self._solved
+
+    def _show_at(self, place: devices.Place | None) -> None:
+        """Let the attributes be shown there."""
+        self.__dict__.pop("_place", None)
+        if place is not None:
+            self._place = place
+
+    def _shown(self, values: Array) -> Any:
+        """A fitted attribute, in kind: where the rows were, or where the model was moved."""
+        return devices.shown_at(values, self._place)
+
+    @property
+    def _n_features_out(self) -> int:
+        check_is_fitted(self, "moments_")
+        return self._recipe.n_components
+
+    def _refuse_exact(self, name: str) -> None:
+        check_is_fitted(self, "moments_")
+        if self._recipe.phi is None:
+            raise AttributeError(
+                f"approximation='exact' has no {name}: its features are never written out. See "
+                "dual_coef_."
+            )
+
+    @property
+    def components_(self) -> Array:
+        """(n_components, p) over the p features of the map; of scaled rows if `scale` is set."""
+        self._refuse_exact("components_")
+        return self._shown(self._solve().solution.components)
+
+    @property
+    def mean_(self) -> Array:
+        """Mean of the features, (p,)."""
+        self._refuse_exact("mean_")
+        origin, offset = self._solve().mean
+        return self._shown(origin + offset)
+
+    @property
+    def dual_coef_(self) -> Array:
+        """(n_components, n): what every training row adds to a component; exact kernel only."""
+        check_is_fitted(self, "moments_")
+        if self._recipe.phi is not None:
+            raise AttributeError("Only approximation='exact' has dual_coef_.")
+        return self._shown(devices.host(self._solve().coefficients).T)
+
+    @property
+    def singular_values_(self) -> Array:
+        """(n_components,): of C_xy for the spectral methods, of the components for the direct."""
+        return self._solve().solution.singular_values
+
+    @property
+    def dependence_(self) -> Array:
+        """HSIC, as in equation (1) of the paper, that each component adds to those before it."""
+        return self._solve().solution.dependence
+
+    @property
+    def dependence_ratio_(self) -> Array:
+        """`dependence_` over the HSIC of all features with the labels."""
+        return self._solve().solution.dependence_ratio
+
+    @property
+    def shrinkage_(self) -> float:
+        """The shrinkage used: what "auto" came to."""
+        return self._solve().shrinkage
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components: what "auto" came to."""
+        return self._n_features_out
+
+    @property
+    def gamma_(self) -> float | None:
+        """The kernel width used: what "scale", "median" or "auto" came to."""
+        check_is_fitted(self, "moments_")
+        if self._recipe.kernel is None:
+            raise AttributeError(f"{type(self).__name__} has no kernel, so no gamma_.")
+        return self._recipe.kernel.gamma
+
+    @property
+    def label_kernel_(self) -> Any:
+        """The label kernel used: what "auto" chose; None without labels."""
+        check_is_fitted(self, "moments_")
+        return None if self._recipe.psi is None else self._recipe.psi.kernel
+
+    @property
+    def classes_(self) -> Any:
+        """The classes seen so far, sorted; a list of arrays for several columns of classes."""
+        check_is_fitted(self, "moments_")
+        classes = self.moments_.classes
+        if classes is None:
+            raise AttributeError("There are no classes_: the labels are not classes.")
+        if isinstance(classes, FirstClasses):
+            raise AttributeError(
+                "There are no classes_: label_map='gaussian' keeps no list of the classes, so that "
+                "memory does not grow with their number. Use label_map='orthogonal' for a list."
+            )
+        ordered = [classes[i] for i in label_order(list(classes))]
+        columns = self._recipe.label_columns
+        if columns == 1:
+            return as_class_array(ordered)
+        return [as_class_array([c for j, c in ordered if j == i]) for i in range(columns)]
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows seen so far, those of weight zero apart."""
+        check_is_fitted(self, "moments_")
+        return self.moments_.n_samples

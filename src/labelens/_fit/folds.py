@@ -1,0 +1,290 @@
+"""Candidates compared by cross-validation, sharing all that they can share.
+
+    one draw of directions   serves every gamma: angles are multiplied
+    one pass over the rows   gives the moments of every fold; those of the others are merged
+    one set of moments       serves every solver, shrinkage, target weight and linear scaling
+    one spectral solution    serves every smaller number of components
+
+So ten folds cost about one fit, and most of a grid costs solving only.
+
+What is taken from all rows before they are cut into folds needs no labels: a rule for gamma, the
+landmarks, a transformer of rows, the scaling of kernel methods. Of the labels of held-out rows
+nothing is used but what it takes to write labels down: their type, the range of numbers, and what
+`label_gamma=None` or a transformer of y takes from them. `class_weight="balanced"` counts all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pickle import PicklingError
+from typing import Any, NoReturn, TypeVar
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from .._base.threads import in_order, one_blas_thread
+from .._base.validation import check_seed
+from .._core.maps import Identity
+from .._core.maps.base import waves
+from .._core.moments import BLOCK_ROWS, Array, Moments
+from . import settings
+from .batch import Batch
+from .embedding import embed
+from .recipe import (
+    Recipe,
+    draw_label_map,
+    draw_recipe,
+    scales_moments,
+    settle_kernel,
+    statistics,
+    summarize,
+)
+from .solution import solve
+
+Item = TypeVar("Item")
+# Features from which on solving takes longer than starting threads.
+WORTH_A_THREAD = 384
+# (n, k) of the judged rows, and the fold that the model has not seen -> how good it is.
+Judge = Callable[[Array, int], float]
+
+
+def cross_validate(
+    estimators: Sequence[Any],
+    batch: Batch,
+    fold: NDArray[np.intp],
+    judged: NDArray[np.intp],
+    judge: Judge,
+) -> Array:
+    """(m, n_folds): how m estimators do on every fold, fitted on the others.
+
+    `fold` (n,) says where a row is held out; `judge` sees the embedding of the rows `judged`.
+    Every `random_state` has to be a number, and `approximation` other than "exact".
+    """
+    scores = np.empty((len(estimators), int(fold.max()) + 1))
+    with one_blas_thread():  # small products, of which there are many, should start no others
+        for one in _passes(estimators, batch):
+            _judge_pass(one, estimators, batch, fold, judged, judge, scores)
+    return scores
+
+
+def _judge_pass(
+    one: _Pass,
+    estimators: Sequence[Any],
+    batch: Batch,
+    fold: NDArray[np.intp],
+    judged: NDArray[np.intp],
+    judge: Judge,
+    scores: Array,
+) -> None:
+    """Fill in the scores of all that one pass over the rows serves."""
+    seen, features = replace(batch, rows=one.features), one.features[judged]
+    in_turn = in_order if features.shape[1] >= WORTH_A_THREAD else map
+
+    def summarized(f: int) -> Moments:
+        part, recipe = seen.take(np.flatnonzero(fold == f)), one.recipe
+        if recipe.noise is not None:  # no two rows have the same vector, whatever their folds
+            recipe = replace(recipe, noise=recipe.noise.after(int((fold < f).sum())))
+        moments = summarize(recipe, part, recipe.encode(part))
+        return moments if moments.finite() else _refuse_overflow()
+
+    def run(task: tuple[int, Moments, list[_Variant]]) -> None:
+        f, rest, job = task
+        known: dict[float, Any] = {}
+        for variant in job:
+            try:
+                solved = solve(variant.recipe, rest, known)
+            except NotFittedError as error:
+                raise ValueError(f"The rows outside fold {f} cannot be fitted: {error}") from None
+            embedding = embed(variant.recipe, rest, solved, features)
+            if not np.isfinite(embedding).all():
+                _refuse_overflow()
+            scores[variant.members, f] = [judge(embedding[:, :k], f) for k in variant.sizes]
+
+    parts = list(in_turn(summarized, range(scores.shape[1])))
+    # Those that need the same whitening of the same moments are one job.
+    names = "shrinkage", "scale"
+    jobs = grouped(
+        _variants(estimators, one, batch), lambda v: [v.recipe.parameters[name] for name in names]
+    )
+    rests = enumerate(without_each(parts))
+    for _ in in_turn(run, ((f, rest, job) for f, rest in rests for job in jobs)):
+        pass
+
+
+def _refuse_overflow() -> NoReturn:
+    raise ValueError("Sums over the rows overflow: X is too large. Scale it down first.")
+
+
+def without_each(parts: Sequence[Moments], rest: Moments | None = None) -> Iterator[Moments]:
+    """For every part the merge of all others: m log m merges, of which log m are kept."""
+    if len(parts) == 1:
+        assert rest is not None
+        yield rest
+        return
+    half = len(parts) // 2
+    for mine, others in ((parts[:half], parts[half:]), (parts[half:], parts[:half])):
+        whole = rest
+        for other in others:
+            whole = other if whole is None else whole.merge(other)
+        yield from without_each(mine, whole)
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What one pass over the rows serves."""
+
+    members: list[int]
+    recipe: Recipe  # which takes features as they are
+    features: Any  # (n, p)
+
+
+def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
+    labelled = batch.labels is not None
+    kept = [statistics(one, labelled) for one in estimators]
+    # Those that want C_xx first: a recipe that is drawn for them is checked to fit into memory.
+    order = sorted(range(len(estimators)), key=lambda i: not kept[i][0])
+    for alike in grouped(order, lambda i: _what_is_drawn(estimators[i], labelled)):
+        source = None
+        for members in grouped(alike, lambda i: [getattr(estimators[i], "gamma", 0)]):
+            lead = estimators[members[0]]
+            recipe = source.recipe if source is not None else draw_recipe(lead, batch)
+            if recipe.phi is None:
+                raise ValueError(
+                    "approximation='exact' keeps rows and no moments that folds could share; "
+                    "use approximation='nystroem' with as many features as rows: it is exact too."
+                )
+            if source is None and hasattr(recipe.phi, "angles"):
+                source = _Angles.of(recipe, batch.rows)
+            if source is not None:
+                features = source.features(_gamma(lead, batch))
+            else:
+                features = blockwise(recipe.features, batch.rows)
+            scatter, _, spread, labels = (any(kept[i][j] for i in members) for j in range(4))
+            plain = replace(
+                recipe,
+                phi=Identity(features.shape[1]),
+                scaling=None,
+                scatter=scatter,
+                spread=spread,
+                label_scatter=labels,
+            )
+            yield _Pass(members, plain, features)
+
+
+def _gamma(estimator: Any, batch: Batch) -> float:
+    """The number that a rule gives for these rows."""
+    if not isinstance(estimator.gamma, str):
+        return float(estimator.gamma)
+    kernel, _ = settle_kernel(estimator, batch, check_seed(estimator.random_state))
+    assert kernel is not None
+    return float(kernel.gamma)
+
+
+@dataclass(frozen=True)
+class _Angles:
+    """What random Fourier features are made of: the same for every gamma, up to a factor."""
+
+    recipe: Recipe
+    angles: NDArray[Any]  # (n, ceil(p/2))
+
+    @classmethod
+    def of(cls, recipe: Recipe, rows: Any) -> _Angles:
+        phi: Any = recipe.phi
+        return cls(recipe, blockwise(lambda some: phi.angles(recipe.scaled(some)), rows))
+
+    def features(self, gamma: float) -> NDArray[Any]:
+        phi: Any = self.recipe.phi
+        assert self.recipe.kernel is not None
+        stretch = self.angles.dtype.type(self.recipe.kernel.stretch(gamma))
+        return blockwise(lambda some: waves(some * stretch, phi.n_features, phi.phase), self.angles)
+
+
+def blockwise(function: Callable[[Any], Any], rows: Any) -> Any:
+    """The function of all rows, a block at a time, on all threads."""
+    starts = range(0, rows.shape[0], BLOCK_ROWS)
+    blocks = list(in_order(lambda a: function(rows[a : a + BLOCK_ROWS]), starts))
+    return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+def passes_of(estimators: Sequence[Any]) -> list[int]:
+    """(m,) which of the passes over labelled rows serves each."""
+    number = [0] * len(estimators)
+    groups = grouped(
+        range(len(estimators)),
+        lambda i: [*_what_is_drawn(estimators[i], True), getattr(estimators[i], "gamma", 0)],
+    )
+    for n, group in enumerate(groups):
+        for i in group:
+            number[i] = n
+    return number
+
+
+def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
+    """All that the moments depend on, gamma apart."""
+    _, sketch, *_ = statistics(estimator, labelled)
+    names = ["label_kernel", "label_gamma", "random_state", "batch_size"]
+    if estimator._kernelised:
+        names += ["approximation", "kernel", "kernel_params", "n_random_features"]
+    if not scales_moments(estimator):
+        names.append("scale")
+    if sketch:
+        names.append("n_components")
+    # These are drawn before the reduction, the others after it.
+    early = estimator._solver.random_labels and estimator.label_map in ("gaussian", "fourier")
+    if early:
+        names += ["label_map", "n_components"]
+    return [estimator._kernelised, sketch, early, *(getattr(estimator, name) for name in names)]
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """A solver with its parameters, and the numbers of components that it serves."""
+
+    recipe: Recipe
+    members: list[int]
+    sizes: list[int]
+
+
+def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
+    def what_is_solved(i: int) -> list[Any]:
+        parameters = settings.of(estimators[i])
+        if not estimators[i]._solver.random_labels:
+            parameters.pop("n_components")  # the first of many components are those of few
+        return [type(estimators[i]).__name__, *parameters.values()]
+
+    for members in grouped(one.members, what_is_solved):
+        sizes = [estimators[i].n_components for i in members]
+        lead = estimators[members[int(np.argmax(sizes))]]
+        parameters = settings.of(lead)
+        if not scales_moments(lead):
+            parameters["scale"] = None  # done to the rows
+        recipe = replace(
+            one.recipe,
+            parameters=parameters,
+            n_components=max(sizes),
+            solver=lead._solver,
+            psi=draw_label_map(lead, batch, check_seed(lead.random_state)),
+        )
+        yield _Variant(recipe, members, sizes)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], list[Any]]) -> list[list[Item]]:
+    """Items with equal keys together, in the order of the first of them."""
+    groups: dict[tuple[Any, ...], list[Item]] = {}
+    for item in items:
+        groups.setdefault(tuple(map(_identity, key(item))), []).append(item)
+    return list(groups.values())
+
+
+def _identity(value: Any) -> Any:
+    """Equal for equal values; what cannot be pickled, as lambdas cannot, equals itself only."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    try:
+        return joblib.hash(value)
+    except (PicklingError, TypeError):
+        return id(value)

@@ -1,0 +1,401 @@
+"""A recipe: what is done to every block of rows, and `summarize`, which does it.
+
+A recipe is drawn once, from the parameters and the first batch; then it is frozen, and the same
+recipe on any block of any data set gives moments that can be merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._base import devices
+from .._base.scratch import Empty, Scratch
+from .._base.threads import in_order, one_blas_thread
+from .._base.validation import check_seed, refuse_non_finite
+from .._core.exact_kernel import KernelRows
+from .._core.kernels import Kernel, make_kernel, settle_gamma
+from .._core.labels import EncodedLabels, LabelMap, Unlabelled, make_label_map
+from .._core.maps import FeatureMap, Identity, make_feature_map
+from .._core.moments import (
+    BLOCK_ROWS,
+    Array,
+    ClassSums,
+    CrossMoment,
+    Moments,
+    Scatter,
+    Spread,
+    union_of_classes,
+)
+from .._core.moments.fold import spread_on_device
+from .._core.scaling import Scaling
+from .._core.solvers import Solver
+from . import settings
+from .batch import Batch
+
+# A p x p float64 matrix above this many bytes is refused rather than tried.
+LARGEST_SCATTER = 4 << 30
+
+
+@dataclass(frozen=True)
+class Recipe:
+    parameters: Mapping[str, Any]  # as they were at the first batch
+    n_components: int  # a number also where the parameter says "auto"
+    solver: Solver
+    psi: LabelMap | None  # None: no labels, L = I
+    kernel: Kernel | None  # None: linear method, or a transformer
+    phi: FeatureMap | None  # None: the exact kernel, which has no features
+    scaling: Scaling | None  # applied to rows before phi; None where it is fused into the moments
+    noise: Unlabelled | None  # the sketch of C_xx
+    scatter: bool
+    spread: bool
+    label_scatter: bool
+    block: int  # rows
+
+    @property
+    def target_weight(self) -> float:
+        """Without labels there is only variance to look for."""
+        return 0.0 if self.psi is None else float(self.parameters["target_weight"])
+
+    @property
+    def whitens_labels(self) -> bool:
+        return self.target_weight > 0 and self.parameters["label_shrinkage"] != 1
+
+    @property
+    def label_columns(self) -> int:
+        """How many columns of classes y has."""
+        return len(getattr(self.psi, "kinds", ()))
+
+    @property
+    def plain(self) -> bool:
+        """Whether the features are the rows as they are."""
+        return isinstance(self.phi, Identity) and self.scaling is None
+
+    @property
+    def class_sums_only(self) -> bool:
+        """Whether nothing is wanted of plain rows but sums over classes."""
+        more = self.scatter or self.spread or self.noise is not None
+        return self.plain and not (more or (self.label_scatter and self.label_columns > 1))
+
+    def scaled(self, rows: Any) -> Any:
+        """Rows that are their own features go into sums, which are float64; others into maps."""
+        rounded = not isinstance(self.phi, Identity)
+        return rows if self.scaling is None else self.scaling(rows, rounded)
+
+    def encode(self, batch: Batch) -> EncodedLabels | None:
+        """The labels of a batch, seen through the label map; None where there are none."""
+        if self.psi is None or not batch.labelled.any():
+            return None
+        right = self.psi.encode(batch.labels, batch.numbers)
+        if self.label_scatter and right.codes is None:
+            settings.check_label_features(right.features.shape[1])
+        return right
+
+    def label_scatter_of(self, right: EncodedLabels, weight: Array | None) -> Scatter | None:
+        """C_yy of some rows, where it is wanted and the weights of classes do not give it."""
+        if not self.label_scatter or (right.codes is not None and right.codes.shape[1] == 1):
+            return None
+        return Scatter.of(right.features if right.codes is None else right.dense(), weight)
+
+    def features(self, rows: Any, empty: Empty = np.empty) -> Any:
+        assert self.phi is not None
+        return self.phi(self.scaled(rows), empty)
+
+    def difference(self, other: Recipe) -> str:
+        """Why moments made with the one cannot be merged with the other's; empty if they can."""
+        if self.n_components != other.n_components:
+            return f"n_components is {self.n_components} and {other.n_components}"
+        for name in ("target_weight", "shrinkage", "label_shrinkage", "scale"):
+            mine, theirs = self.parameters[name], other.parameters[name]
+            if mine != theirs:
+                return f"{name} is {mine!r} and {theirs!r}"
+        mine, theirs = self.parameters["class_weight"], other.parameters["class_weight"]
+        if mine != theirs or mine == "balanced":
+            return (
+                f"class_weight is {mine!r} and {theirs!r}; both need the same dict, because "
+                "'balanced' weighs the rows of each by themselves"
+            )
+        if (self.psi is None) != (other.psi is None):
+            return "one was fitted with labels, the other without"
+        if self.psi is not None and not self.psi.same_as(other.psi):
+            return (
+                "their label maps differ; both need labels of the same type and number of "
+                "columns, the same label_kernel and random_state, and a number for label_gamma"
+            )
+        exact = (self.phi is None, other.phi is None)
+        maps_agree = all(exact) if any(exact) else self.phi.same_as(other.phi)  # type: ignore[union-attr]
+        if self.kernel != other.kernel or not maps_agree:
+            return (
+                "their feature maps differ; give both the same approximation, kernel and "
+                "random_state, and a number for gamma (landmarks and transformers need the same "
+                "first batch)"
+            )
+        if self.scaling is not None and not self.scaling.same_as(other.scaling):
+            return "their scale was taken from different first batches"
+        return ""
+
+
+def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
+    """Draw the maps that an estimator's parameters ask for, from its first batch."""
+    rows = batch.rows
+    seed, kernelised = check_seed(estimator.random_state), estimator._kernelised
+    psi = draw_label_map(estimator, batch, seed)
+    settings.check_against_labels(estimator, psi is not None)
+    kernel, scaling = settle_kernel(estimator, batch, seed)
+    scaled = rows if scaling is None else scaling.view(rows)
+    phi: FeatureMap | None = Identity(rows.shape[1])
+    if kernelised:
+        phi = make_feature_map(
+            estimator.approximation, kernel, scaled, estimator.n_random_features, seed
+        )
+    scatter, sketch, spread_kept, label_scatter = statistics(estimator, psi is not None)
+    if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
+        raise ValueError(settings.too_wide(estimator, phi.n_features))
+    noise = Unlabelled.of(estimator.n_components, seed) if sketch else None
+    block = block_rows(rows, estimator.batch_size)
+    if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
+        block = min(block, BLOCK_ROWS)  # features that are dense leave no more behind than others
+    return Recipe(
+        settings.of(estimator),
+        estimator.n_components,
+        estimator._solver,
+        psi,
+        kernel,
+        phi,
+        scaling,
+        noise,
+        scatter,
+        spread_kept,
+        label_scatter,
+        block,
+    )
+
+
+def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | None, Scaling | None]:
+    """The kernel with a number for gamma, and what is done to rows before it."""
+    rows, kernelised = batch.rows, estimator._kernelised
+    kernel: Kernel | None = None
+    if kernelised and isinstance(estimator.approximation, str):
+        kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
+    rule = kernel is not None and isinstance(kernel.gamma, str)  # gamma is still a rule
+    scaling = None
+    if needs_spread(estimator):
+        names = getattr(estimator, "feature_names_in_", None)
+        spread = spread_of(batch, names=names) if batch.spread is None else batch.spread
+        if estimator.scale is not None:
+            settings.check_against_rows(estimator, rows, kernel)
+            scaling = Scaling.of(spread, estimator.scale)
+            spread = scaling.applied_to(spread)
+            if sparse.issparse(rows):
+                scaling = scaling.without_shift()
+    if rule and kernel is not None:
+        scaled = rows if scaling is None else scaling.view(rows)
+        kernel = settle_gamma(kernel, scaled, spread, seed)
+    return kernel, scaling
+
+
+def draw_label_map(estimator: Any, batch: Batch, seed: int) -> LabelMap | None:
+    if batch.labels is None:
+        return None
+    source = batch if batch.known is None else batch.known
+    return make_label_map(
+        source.labels,
+        source.label_weight,
+        estimator.label_kernel,
+        estimator.label_gamma,
+        estimator.n_components,
+        estimator.label_map if estimator._solver.random_labels else None,
+        seed,
+        source.orders,
+        None if batch.known is None else batch.known.kernel,
+    )
+
+
+def scales_moments(estimator: Any) -> bool:
+    """Whether scaling is applied to the moments, and not to the rows.
+
+    Linear features commute with scaling, so it can wait; not so kernels, nor the fourth moments
+    of Ledoit-Wolf.
+    """
+    return not estimator._kernelised and estimator.shrinkage != "auto"
+
+
+def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool, bool]:
+    """Which of scatter, sketch, spread and scatter of labels go with the cross-moment."""
+    varies = not labelled or estimator.target_weight < 1  # variance counts, not labels alone
+    sketch = varies and estimator._solver.random_labels
+    scatter = estimator.shrinkage != 1 or (varies and not estimator._solver.random_labels)
+    spread = sketch or (estimator.scale is not None and scales_moments(estimator))
+    return scatter, sketch, spread, labelled and estimator.label_shrinkage != 1
+
+
+@one_blas_thread()  # also where the first block is reduced before the others, and in merges
+def summarize(
+    recipe: Recipe, batch: Batch, right: EncodedLabels | None, before: Moments | None = None
+) -> Moments:
+    """Reduce a batch, block by block, and merge it into the moments of the batches before.
+
+    `right` holds the labelled rows only; the others count for C_xx and its kin.
+    """
+    rows, labelled, weight = batch.rows, batch.labelled, batch.weight
+    if right is not None and right.codes is not None and recipe.class_sums_only:
+        return _add_class_sums(before, batch, right)
+    n = rows.shape[0]
+    place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
+    seen = 0 if before is None else before.n_samples
+    scratch = Scratch()  # moments keep nothing of the features
+    ready: dict[int, Moments] = {}
+
+    def reduce_block(start: int) -> Moments:
+        if start in ready:
+            return ready.pop(start)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
+            return moments_of(slice(start, min(start + recipe.block, n)))
+
+    def moments_of(here: slice) -> Moments:
+        scratch.start_over()
+        features = recipe.features(rows[here], scratch.empty)
+        w = None if weight is None else weight[here]
+        cross = sketch = labels = None
+        if right is not None and place[here.stop] > place[here.start]:
+            mine = right.rows(slice(place[here.start], place[here.stop]))
+            which = slice(None) if labelled[here].all() else labelled[here]
+            label_weight = None if w is None else w[which]
+            cross = _cross(features[which], mine, label_weight, origin)
+            labels = recipe.label_scatter_of(mine, label_weight)
+        if recipe.noise is not None:
+            noise = recipe.noise.vectors(seen + here.start, seen + here.stop, w)
+            sketch = CrossMoment.of(features, noise, w)
+        return Moments(
+            here.stop - here.start,
+            None if right is None else right.classes,
+            cross,
+            Scatter.of(features, w) if recipe.scatter else None,
+            sketch,
+            Spread.of(features, w) if recipe.spread else None,
+            labels,
+        )
+
+    # All sums over classes are about the same point, that of the first block which has labels.
+    origin: Array | None = None
+    if before is not None and isinstance(before.cross, ClassSums):
+        origin = before.cross.origin
+    elif right is not None and right.codes is not None:
+        first = int(np.argmax(labelled)) // recipe.block * recipe.block
+        ready[first] = lead = reduce_block(first)
+        assert isinstance(lead.cross, ClassSums)
+        origin = lead.cross.origin
+    total, ours = before, False
+    for part in in_order(reduce_block, range(0, n, recipe.block)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part if total is None else total.merge(part, reuse=ours)
+        ours = True
+    assert total is not None
+    return total
+
+
+def _add_class_sums(before: Moments | None, batch: Batch, right: EncodedLabels) -> Moments:
+    """The fast way for rows and classes: no blocks, columns are shared out among threads."""
+    assert right.classes is not None and right.codes is not None
+    rows, weight, which = batch.rows, batch.weight, np.flatnonzero(batch.labelled)
+    with np.errstate(over="ignore", invalid="ignore"):
+        seen = 0 if before is None else before.n_samples
+        if before is None or before.cross is None:  # the first labels
+            sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)
+            return Moments(seen + rows.shape[0], right.classes, sums)
+        assert before.classes is not None and isinstance(before.cross, ClassSums)
+        classes, position = union_of_classes(before.classes, right.classes)
+        known = before.cross.numbered(np.arange(len(before.classes)), len(classes))
+        sums = known.add(rows, position[right.codes], weight, which)
+        return Moments(seen + rows.shape[0], classes, sums)
+
+
+def _cross(
+    features: Any, right: EncodedLabels, weight: Array | None, origin: Array | None
+) -> CrossMoment | ClassSums:
+    if right.codes is None:
+        return CrossMoment.of(features, right.features, weight)
+    if not sparse.issparse(features):
+        features = np.ascontiguousarray(features)
+    return ClassSums.of(features, right.codes, len(right.classes or ()), weight, origin=origin)
+
+
+def keep_rows(
+    recipe: Recipe, batch: Batch, right: EncodedLabels | None, before: KernelRows | None
+) -> KernelRows:
+    """What the exact kernel has in place of `summarize`: the rows, with their label features."""
+    n, labelled = batch.rows.shape[0], batch.labelled
+    weight = np.ones(n) if batch.weight is None else batch.weight
+    if recipe.psi is None:  # L = I: one random vector a row
+        assert recipe.noise is not None
+        start = 0 if before is None else before.n_samples
+        right = EncodedLabels(features=recipe.noise.vectors(start, start + n, weight))
+        labelled = np.ones(n, dtype=bool)
+    if right is None:
+        assert before is not None
+        return before.without_rows(n)
+    # A copy, which the caller cannot change.
+    rows = recipe.scaled(devices.rows_at(batch.rows, labelled))
+    return KernelRows(
+        n, rows, weight[labelled], right.classes, devices.host(right.codes), right.features
+    )
+
+
+def needs_spread(estimator: Any) -> bool:
+    """Whether ranges and variances of columns are wanted before anything can be drawn."""
+    rule = (
+        estimator._kernelised
+        and isinstance(estimator.approximation, str)
+        and isinstance(estimator.gamma, str)
+    )
+    return rule or (estimator.scale is not None and not scales_moments(estimator))
+
+
+def spread_of(batch: Batch, before: Spread | None = None, names: Any = None) -> Spread:
+    """The first pass of kernel methods: ranges and variances of all columns.
+
+    `names` are those of the columns, for a message.
+    """
+    rows, weight = batch.rows, batch.weight
+    if devices.on_device(rows):
+        spread = spread_on_device(rows, weight)
+        return _checked(spread if before is None else before.merge(spread), rows, names)
+    block = block_rows(rows, None)
+
+    def of(start: int) -> Spread:
+        here = slice(start, start + block)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
+            return Spread.of(rows[here], None if weight is None else weight[here])
+
+    total = before
+    for part in in_order(of, range(0, rows.shape[0], block)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part if total is None else total.merge(part)
+    assert total is not None
+    return _checked(total, rows, names)
+
+
+def _checked(total: Spread, rows: Any, names: Any) -> Spread:
+    if not np.isfinite(total.squares).all():
+        refuse_non_finite(rows, names)
+        raise ValueError(
+            "The variances of X overflow float64: X or sample_weight is too large. Scale them down "
+            "first."
+        )
+    return total
+
+
+def block_rows(rows: Any, batch_size: int | None) -> int:
+    """Rows in a block of the grid.
+
+    A block of sparse features leaves a dense p x q moment behind, which costs more to merge than
+    its few entries to read, so wide sparse data takes larger blocks.
+    """
+    block = BLOCK_ROWS
+    if sparse.issparse(rows):
+        block = max(block, 1 << (rows.shape[1] - 1).bit_length())
+    return block if batch_size is None or batch_size >= BLOCK_ROWS else batch_size

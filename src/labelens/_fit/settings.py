@@ -1,0 +1,225 @@
+"""Parameters that are out of range, and pairs of parameters that mean nothing together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from inspect import signature
+from numbers import Number
+from typing import Any
+
+from scipy import sparse
+
+from .._base.validation import OUTPUT, check_number
+from .._core.kernels import Kernel, make_kernel
+from .._core.maps import APPROXIMATIONS
+from .._core.scaling import SCALES
+from ..label_kernels.base import LabelKernel
+
+PRECISIONS = (None, "tf32")
+MOST_LABEL_FEATURES = 10_000
+LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
+
+
+@cache
+def _names(method: Any) -> tuple[str, ...]:
+    """In the order of the signature.
+
+    scikit-learn looks at the signature each time, which takes longer than a small fit.
+    """
+    return tuple(sorted(method._get_param_names(), key=list(signature(method).parameters).index))
+
+
+def of(estimator: Any) -> dict[str, Any]:
+    """`get_params(deep=False)`, in the order of the signature."""
+    return {name: getattr(estimator, name) for name in _names(estimator.__class__)}
+
+
+def altered(estimator: Any, **changes: Any) -> Any:
+    """The same estimator, not fitted, with other values; as `set_output` has configured it.
+
+    Values are shared and not copied, as `clone` would: a RandomState goes on where it was.
+    """
+    made = type(estimator)(**of(estimator) | changes)
+    if OUTPUT in vars(estimator):
+        vars(made)[OUTPUT] = dict(vars(estimator)[OUTPUT])
+    return made
+
+
+def check(estimator: Any) -> None:
+    """Everything that can be told without data. Parameters are checked, never changed."""
+    if isinstance(estimator.n_components, str):
+        _one_of(estimator.n_components, "n_components", ("auto",), "an integer >= 1")
+    else:
+        check_number(estimator.n_components, "n_components", 1, integer=True)
+    check_number(estimator.target_weight, "target_weight", 0, 1)
+    if isinstance(estimator.shrinkage, str):
+        _one_of(estimator.shrinkage, "shrinkage", ("auto",), "a number from 0 to 1")
+    else:
+        check_number(estimator.shrinkage, "shrinkage", 0, 1)
+    check_number(estimator.label_shrinkage, "label_shrinkage", 0, 1)
+    _one_of(estimator.scale, "scale", SCALES)
+    if estimator.batch_size is not None:
+        check_number(estimator.batch_size, "batch_size", 1, integer=True)
+    _one_of(estimator.precision, "precision", PRECISIONS)
+    if estimator.label_gamma is not None:
+        check_number(estimator.label_gamma, "label_gamma", 0, open_low=True)
+    if estimator._solver.random_labels:
+        _one_of(estimator.label_map, "label_map", LABEL_MAPS)
+    _check_class_weight(estimator.class_weight)
+    if estimator.shrinkage == 0 and estimator.target_weight == 0:
+        raise ValueError(
+            "target_weight=0 looks for variance and shrinkage=0 makes it the same in every "
+            "direction, so there is nothing to find; use shrinkage=1 (PCA) or target_weight=1 "
+            "(LDA, with label_shrinkage=0)."
+        )
+    if estimator._kernelised:
+        check_kernel(
+            estimator.kernel,
+            estimator.gamma,
+            estimator.kernel_params,
+            estimator.approximation,
+            estimator.n_random_features,
+        )
+        if is_exact(estimator):
+            _check_exact(estimator)
+
+
+def check_kernel(
+    kernel: Any, gamma: Any, kernel_params: Any, approximation: Any, n_random_features: Any
+) -> None:
+    check_number(n_random_features, "n_random_features", 1, integer=True)
+    made = make_kernel(kernel, gamma, kernel_params)
+    if isinstance(approximation, str):
+        _one_of(approximation, "approximation", APPROXIMATIONS, "a scikit-learn transformer")
+        if callable(made.name) and approximation != "exact":
+            raise ValueError(
+                f"A callable kernel has no features to draw (approximation={approximation!r}); "
+                "use approximation='exact', or a transformer that makes the features."
+            )
+    elif not hasattr(approximation, "fit") or not hasattr(approximation, "transform"):
+        raise TypeError(
+            f"approximation must be one of {', '.join(map(repr, APPROXIMATIONS))} or a "
+            f"scikit-learn transformer, got {approximation!r}."
+        )
+
+
+def _check_class_weight(class_weight: Any) -> None:
+    if isinstance(class_weight, Mapping):
+        for label, factor in class_weight.items():
+            check_number(factor, f"class_weight[{label!r}]", 0)
+    else:
+        _one_of(class_weight, "class_weight", (None, "balanced"), "a dict of classes and weights")
+
+
+def check_streams(estimator: Any) -> None:
+    if isinstance(estimator.class_weight, str) and estimator.class_weight == "balanced":
+        raise ValueError(
+            "class_weight='balanced' needs the number of rows in every class, which partial_fit "
+            "cannot know before the last batch. Pass a dict of weights, for example from "
+            "sklearn.utils.class_weight.compute_class_weight on a part of y."
+        )
+
+
+def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
+    """What has been summed up with some parameters cannot go on with others."""
+    for name, value in of(estimator).items():
+        old = before[name]
+        if not same(value, old) and name not in ("batch_size", "precision"):
+            raise ValueError(
+                f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
+                "fit, or set it back."
+            )
+
+
+def same(value: Any, old: Any) -> bool:
+    """By value where it has one: after a trip through a file nothing is the object it was."""
+    if value is old or not isinstance(value, (str, Number, dict, LabelKernel)):
+        return value is old
+    return bool(value == old or (value != value and old != old))  # NaN does not equal itself
+
+
+def is_exact(estimator: Any) -> bool:
+    return (
+        estimator._kernelised
+        and isinstance(estimator.approximation, str)
+        and estimator.approximation == "exact"
+    )
+
+
+def _check_exact(estimator: Any) -> None:
+    for name in ("shrinkage", "target_weight"):
+        if (value := getattr(estimator, name)) != 1:
+            raise ValueError(
+                f"{name}={value!r} needs the covariance of the features, and "
+                "approximation='exact' has no features to take it of (it would be n x n); use "
+                f"approximation='nystroem' or 'orthogonal', or {name}=1."
+            )
+
+
+def check_some_labels(estimator: Any, labels: Any) -> None:
+    if labels is not None and labels.shape[0] == 0:
+        raise ValueError(
+            f"y has no labels: every value is missing_label={estimator.missing_label!r}. Start "
+            "with rows that have labels, or pass y=None."
+        )
+
+
+def check_has_classes(estimator: Any, labels: Any) -> None:
+    if labels is None:
+        raise ValueError(
+            f"class_weight={estimator.class_weight!r} weighs classes, and there is no y; use "
+            "class_weight=None."
+        )
+
+
+def check_against_labels(estimator: Any, labelled: bool) -> None:
+    if not labelled and estimator.shrinkage == 0:
+        raise ValueError(
+            "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "
+            "there is nothing to find; use shrinkage=1 (PCA), or pass labels."
+        )
+    if is_exact(estimator) and not labelled and not estimator._solver.random_labels:
+        raise ValueError(
+            "y=None is kernel PCA, which approximation='exact' cannot do without an n x n matrix; "
+            "use approximation='nystroem' or 'orthogonal', or scikit-learn's KernelPCA."
+        )
+
+
+def check_label_features(q: int) -> None:
+    """Whitening takes the (q, q) covariance of the labels apart, in minutes for this many."""
+    if q > MOST_LABEL_FEATURES:
+        raise ValueError(
+            f"label_shrinkage below 1 whitens {MOST_LABEL_FEATURES} label features (or classes) at "
+            f"most, and there are {q} label features. Use label_shrinkage=1."
+        )
+
+
+def check_against_rows(estimator: Any, rows: Any, kernel: Kernel | None) -> None:
+    """A sparse X is scaled without a shift, which only shift-invariant kernels cannot tell."""
+    if not sparse.issparse(rows) or not estimator._kernelised:
+        return
+    if kernel is None or not kernel.blind_to_shift:
+        what = "this transformer" if kernel is None else f"kernel={kernel.name!r}"
+        raise ValueError(
+            f"scale={estimator.scale!r} with {what} would make a sparse X dense; use scale=None "
+            "and scikit-learn's MaxAbsScaler."
+        )
+
+
+def too_wide(estimator: Any, p: int) -> str:
+    cause = "y=None"
+    for name in ("target_weight", "shrinkage"):
+        if (value := getattr(estimator, name)) != 1:
+            cause = f"{name}={value!r}"
+    return (
+        f"{cause} needs the {p} x {p} covariance of the features ({8 * p * p / 2**30:.1f} GiB). "
+        "Use shrinkage=1 with the random methods, which need no such matrix, or reduce the number "
+        "of features first."
+    )
+
+
+def _one_of(value: Any, name: str, allowed: tuple[Any, ...], otherwise: str = "") -> None:
+    if not (value is None or isinstance(value, str)) or value not in allowed:
+        choices = ", ".join(map(repr, allowed)) + (f" or {otherwise}" if otherwise else "")
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")

@@ -1,0 +1,265 @@
+"""From moments to a solution that `transform` can use: which solver gets what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from .._base import devices
+from .._base.rounding import lengths
+from .._base.threads import cached_property
+from .._core import exact_kernel, solvers
+from .._core.labels import EncodedLabels, LabelMap, SimilarityLabels, class_code
+from .._core.labels.vocabulary import label_order
+from .._core.moments import Array, ClassSums, Moments
+from .._core.scaling import Scaling
+from .._core.spectrum import Axes, Whitening
+from . import settings
+from .recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Components over the features of a map, and what `transform` needs beside them."""
+
+    solution: solvers.Solution
+    mean: tuple[Array, Array]  # (p,) origin and offset of the features
+    scaling: Scaling | None  # the scaling that was fused into the moments
+    shrinkage: float
+    label_length: float  # which no label, as a vector of features, exceeds
+
+    @cached_property
+    def projector(self) -> Array:
+        """(p, k)"""
+        projector = np.ascontiguousarray(self.solution.components.T)
+        return projector if self.scaling is None else projector * self.scaling.factor[:, None]
+
+    @cached_property
+    def centre(self) -> tuple[Array, Array]:
+        """(k,) the mean, projected."""
+        return self.mean[0] @ self.projector, self.mean[1] @ self.projector
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # looked at in the end
+    def cancellation(self) -> float:
+        """How many times larger than the embedding the mean that leaves it may be."""
+        components, cross, scatter = (
+            self.solution.components, self.solution.cross, self.solution.scatter
+        )  # fmt: skip
+        if scatter is not None:
+            across = devices.like(components, scatter.comoment) @ scatter.comoment
+            squares = np.einsum("ij,ij->i", devices.host(across), components)
+            spread = np.sqrt(np.maximum(squares, 0) / scatter.weight)
+        elif self.label_length == np.inf or cross is None:
+            return np.inf
+        else:
+            # One-hot labels have a total variance below 1, so |C_xy^T u| is at most the std of
+            # u.x; that of others is below the square of their length.
+            spread = lengths(components @ cross.covariance) / (self.label_length or 1.0)
+        if not np.isfinite(spread).all():
+            return np.inf
+        sizes = np.abs(self.mean[0]) @ np.abs(self.projector)
+        return float(np.max(sizes / np.maximum(spread, 1e-300), where=sizes > 0, initial=0))
+
+
+@dataclass(frozen=True)
+class SolvedDual:
+    """The same for the exact kernel, whose features are never written out."""
+
+    solution: solvers.Solution
+    coefficients: Any  # (n, k) of the training rows, where those are
+    centre: Array  # (k,)
+    shrinkage: float = 1.0
+
+
+def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
+    """The classes seen so far, sorted; complains if there is nothing to tell apart."""
+    if moments.classes is None:
+        return None
+    if len(moments.classes) <= recipe.label_columns:
+        found, where = moments.classes[0], ""
+        if recipe.label_columns > 1:
+            found, where = tuple(label for _, label in moments.classes), " in each of its columns"
+        raise NotFittedError(
+            f"y has a single class{where}, {found!r} (1 class); at least two are required. "
+            "Fit rows of another class, or pass y=None to look for variance."
+        )
+    return tuple(moments.classes[i] for i in label_order(list(moments.classes)))
+
+
+def solve(
+    recipe: Recipe, moments: Any, known: dict[float, Whitening | Axes] | None = None
+) -> Solved | SolvedDual:
+    """The solution for the moments as they are; NotFittedError while they cannot have one.
+
+    `known` keeps, by shrinkage, what other recipes may need of the same moments (and scaling).
+    """
+    if moments.n_samples == 1:
+        raise NotFittedError(
+            "n_samples = 1: only one row has been seen, and a projection compares rows. Fit at "
+            "least one more."
+        )
+    classes = sorted_classes(recipe, moments)
+    # The one-hot columns of C_xy sum to zero, one sum for each column of classes.
+    rank_limit = None if classes is None else len(classes) - recipe.label_columns
+    if isinstance(moments, exact_kernel.KernelRows):
+        return _solve_dual(recipe, moments, classes, rank_limit)
+    return _solve_moments(recipe, moments, classes, rank_limit, {} if known is None else known)
+
+
+def _solve_moments(
+    recipe: Recipe,
+    moments: Moments,
+    classes: tuple[Any, ...] | None,
+    rank_limit: int | None,
+    known: dict[float, Whitening | Axes],
+) -> Solved:
+    cross: Any = moments.cross
+    # One-hot labels have length 1; of other features it is not known.
+    label_length = 1.0 if recipe.label_columns else np.inf
+    scatter: Any = moments.scatter
+    sketch: Any = moments.sketch
+    spread: Any = moments.spread
+    factor = error = None  # combinations of the label features, and the error of rows of C_xy then
+    if isinstance(cross, ClassSums):
+        assert classes is not None and moments.classes is not None
+        number = {label: i for i, label in enumerate(classes)}
+        position = np.array([number[label] for label in moments.classes])
+        moments = moments.numbered(position, classes)
+        cross = moments.cross
+        if isinstance(recipe.psi, SimilarityLabels):
+            factor = recipe.psi.factor(classes)
+            rank_limit = factor.shape[1]
+            label_length = float(np.linalg.norm(factor, axis=1).max())
+    # All rows where C_xx is kept, labelled or not; else the labelled ones.
+    whole = scatter or spread or cross
+    mean = whole.mean
+    scaling = None
+    if recipe.parameters["scale"] is not None and recipe.scaling is None:
+        scaling = Scaling.of(spread, recipe.parameters["scale"])
+        cross, scatter, sketch, spread = (
+            None if part is None else part.rescaled(scaling.factor)
+            for part in (cross, scatter, sketch, spread)
+        )
+    shrinkage = recipe.parameters["shrinkage"]
+    if shrinkage == "auto":
+        shrinkage = solvers.ledoit_wolf(scatter)
+    if shrinkage != 1 and shrinkage not in known:
+        known[shrinkage] = Whitening(scatter, shrinkage)
+    white = known.get(shrinkage)
+    target_weight, k = recipe.target_weight, recipe.n_components
+    solver, mixing = recipe.solver, None
+    if solver.random_labels and target_weight > 0:
+        assert recipe.psi is not None
+        width = len(cross.offset_right) if factor is None else factor.shape[1]
+        mixing = _mixing(recipe.psi, classes, cross, width, k)
+    if recipe.whitens_labels:
+        one_hot = factor is None and isinstance(cross, ClassSums)
+        covariance = _label_covariance(moments, factor)
+        root, _ = solvers.label_whitening(covariance, recipe.parameters["label_shrinkage"], one_hot)
+        factor = root if factor is None else factor @ root
+        label_length *= float(np.linalg.norm(root, 2))
+    if factor is not None:
+        cross, error = solvers.through(cross, factor)
+    if not solver.random_labels:
+        solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit, error)
+    else:
+        trace = 0.0 if spread is None else float(spread.variance.sum())
+        noise, blur = (None, None) if sketch is None else solvers.sketched(sketch, k)
+        solution = solver.solve(
+            cross, mixing, noise, trace, scatter, target_weight, white, rank_limit, error, blur
+        )
+    return Solved(solution, mean, scaling, shrinkage, label_length)
+
+
+def _label_covariance(moments: Moments, factor: Array | None) -> Array:
+    """C_yy, (q, q); of one column of classes it is diag(p) - p p^T, where p are their shares."""
+    if moments.labels is not None:
+        return moments.labels.covariance
+    assert isinstance(moments.cross, ClassSums)
+    share = moments.cross.offset_right
+    settings.check_label_features(len(share))
+    covariance = np.diag(share) - np.outer(share, share)
+    return covariance if factor is None else factor.T @ covariance @ factor
+
+
+def _solve_dual(
+    recipe: Recipe,
+    kept: exact_kernel.KernelRows,
+    classes: tuple[Any, ...] | None,
+    rank_limit: int | None,
+) -> SolvedDual:
+    assert recipe.kernel is not None
+    codes = kept.codes
+    if codes is not None and classes is not None:
+        number = {label: i for i, label in enumerate(classes)}
+        codes = np.array([number[label] for label in kept.classes or ()])[codes]
+    place = devices.place_of(kept.rows) or kept.place
+    labels = EncodedLabels(classes, codes, kept.features)
+    if isinstance(recipe.psi, SimilarityLabels):
+        factor = recipe.psi.factor(classes or ())
+        right, rank_limit = labels.dense() @ factor, factor.shape[1]
+    else:
+        right = labels.dense_at(place)
+    if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
+        right = right * np.sqrt(kept.weight.sum())
+    size = root = error = None
+    if recipe.whitens_labels:
+        settings.check_label_features(right.shape[1])
+        covariance = exact_kernel.label_covariance(right, kept.weight)
+        one_hot = codes is not None and not isinstance(recipe.psi, SimilarityLabels)
+        root, size = solvers.label_whitening(
+            covariance, recipe.parameters["label_shrinkage"], one_hot
+        )
+        # In comparable units already here, where what is small against the rest is left out.
+        right = right / devices.like(size, right)
+    with devices.products(place, recipe.parameters["precision"]):
+        moment = exact_kernel.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
+    k, solver, cross = recipe.n_components, recipe.solver, moment.cross
+    # Without labels the features are k random numbers a row already.
+    psi, mixing = recipe.psi, np.eye(right.shape[1], k)
+    if solver.random_labels and psi is not None:
+        mixing = _mixing(psi, classes, cross, right.shape[1], k)
+    if root is not None and size is not None:
+        cross, error = solvers.through(cross, size[:, None] * root)
+    if not solver.random_labels:
+        solution = solver.solve(cross, None, k, 1.0, None, rank_limit, error)
+    else:
+        solution = solver.solve(cross, mixing, None, 0.0, None, 1.0, None, rank_limit, error)
+        if psi is None:  # as for features: there is no C_xx to measure against
+            solution = replace(solution, cross=None)
+    coefficients = moment.lift @ devices.like(solution.components.T, moment.lift)
+    return SolvedDual(solution, coefficients, solution.components @ moment.centre)
+
+
+def _mixing(
+    psi: LabelMap, classes: tuple[Any, ...] | None, cross: Any, width: int, k: int
+) -> Array:
+    """R, (q, k) for q = `width`; vectors that are well apart depend on the class means."""
+    if getattr(psi, "mix", None) == "spread" and k < width - 1:
+        # Column j of C_xy is the share of class j times its mean's distance from the whole mean.
+        return class_code((cross.covariance / cross.offset_right).T, k)
+    return psi.mixing(classes, width, k)
+
+
+def too_many_components(recipe: Recipe, moments: Any, rank: int) -> str:
+    """The warning for components that carry no information."""
+    k = recipe.n_components
+    start = f"Only {rank} of the {k} components carry information: "
+    if recipe.target_weight < 1:
+        return start + f"the data has no more directions. Ask for n_components={max(rank, 1)}."
+    cause = "rows and labels have no more directions in common"
+    if rank == 0:
+        cause = "the features do not vary with the labels"
+    elif moments.classes is not None and rank == len(moments.classes) - recipe.label_columns:
+        cause = f"{len(moments.classes)} classes span no more directions"
+    way_out = "a target_weight below 1 adds directions of large variance"
+    if recipe.phi is None:
+        way_out = f"with an approximation other than 'exact', {way_out}"
+    return (
+        f"{start}{cause}. Ask for n_components={max(rank, 1)}, or, for more than the labels give, "
+        f"{way_out}."
+    )

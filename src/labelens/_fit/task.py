@@ -1,0 +1,293 @@
+"""Rows with labels, cut into folds and samples, and what an embedding of them is worth."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.spatial import KDTree
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, indexable
+
+from .._base.threads import in_order
+from .._base.validation import as_frame, check_number
+from .._core.labels import choose_kernel, make_label_map, read_labels
+from .._core.labels.vocabulary import label_kind, number_labels
+from .._core.moments import Array
+
+Rows = NDArray[np.intp]
+METRICS = {"classes": "accuracy", "numbers": "R²", "multilabel": "micro-F1"}
+# Dimensions above which a tree of the rows is slower than looking at all of them.
+FLAT = 6
+AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A table, as the user passed it, with a label for each of its rows."""
+
+    X: Any
+    labels: Any  # (n,) or (n, m), or CSR
+    kind: str  # "classes", "numbers" or "multilabel"
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any) -> Task:
+        if y is None:
+            raise ValueError("y is None: there are no labels that an embedding could have seen.")
+        (X,) = indexable(as_frame(X))
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        marker = getattr(estimator, "missing_label", None)
+        labels, labelled = read_labels(y, n, marker)
+        if not labelled.all():
+            raise ValueError(
+                f"Row {int(np.argmin(labelled))} of y has no label (missing_label={marker!r}), so "
+                "nothing can be said of it; pass the labelled rows alone."
+            )
+        kernel = choose_kernel(labels)
+        if kernel == "linear":
+            return cls(X, labels, "multilabel")
+        numbers = kernel == "rbf" or is_continuous(labels)
+        return cls(X, labels, "numbers" if numbers else "classes")
+
+    @property
+    def n(self) -> int:
+        return int(self.labels.shape[0])
+
+    def rows(self, which: Rows) -> Any:
+        """Some rows of X, in the table's own kind."""
+        return _safe_indexing(self.X, which)
+
+    def only(self, which: Rows) -> Task:
+        """The task of some rows; all of them are the task itself."""
+        if len(which) == self.n:
+            return self
+        return Task(self.rows(which), self.labels[which], self.kind)
+
+    def sample(self, size: int, draw: np.random.Generator) -> Rows:
+        """At most `size` rows, in order, with classes in proportion."""
+        order = draw.permutation(self.n)
+        if self.kind == "classes" and self.labels.ndim == 1:
+            _, codes = np.unique(spelled(self.labels), return_inverse=True)
+            order = order[np.argsort(codes[order], kind="stable")]
+        size = min(size, self.n)
+        # Every n/size-th row of rows in the order of their classes.
+        return np.sort(order[(np.arange(size) * self.n + draw.integers(self.n)) // size % self.n])
+
+    def splits(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+        """Training and held-out rows, as often as `cv` says."""
+        stratified = self.kind == "classes" and self.labels.ndim == 1
+        if isinstance(cv, (int, np.integer)):
+            check_number(cv, "cv", 2, integer=True)
+            # Of a class with fewer rows than folds some folds have none.
+            stratified = (
+                stratified and np.unique(spelled(self.labels), return_counts=True)[1].min() >= cv
+            )
+            cv = (StratifiedKFold if stratified else KFold)(cv, shuffle=True, random_state=seed)
+        labels = self.labels
+        if labels.ndim == 1 and labels.dtype.kind not in "biufU":  # which scikit-learn rejects
+            labels = spelled(labels)
+        return list(check_cv(cv, labels, classifier=stratified).split(self.X, labels))
+
+    def folds(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+        """The same, where every row is held out once."""
+        folds = self.splits(cv, seed)
+        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=self.n)
+        if (times != 1).any():
+            row = int(np.argmax(times != 1))
+            raise ValueError(
+                f"cv holds row {row} out {times[row]} times; every row needs one place, so pass a "
+                "splitter that holds each out once, such as KFold or GroupKFold."
+            )
+        return folds
+
+    def fold_numbers(self, cv: Any, seed: int) -> Rows:
+        """(n,) the fold in which each row is held out."""
+        numbers = np.empty(self.n, dtype=np.intp)
+        for number, (_, test) in enumerate(self.folds(cv, seed)):
+            numbers[test] = number
+        return numbers
+
+    # What an embedding is worth ------------------------------------------------------------------
+
+    @property
+    def neighbours(self) -> int:
+        """How many rows have a say: one of classes, some of numbers."""
+        return 5 if self.kind == "numbers" else 1
+
+    def metric(self, k: int | None = None) -> str:
+        return f"{k or self.neighbours}-NN {METRICS[self.kind]}"
+
+    def dense_labels(self) -> NDArray[Any]:
+        return self.labels.toarray() if sparse.issparse(self.labels) else self.labels
+
+    def guesses(
+        self, Z: Array, labels: NDArray[Any], asked: Array | None = None, k: int | None = None
+    ) -> NDArray[Any]:
+        """What the k nearest rows of Z say of the labels of others; of their own if none is asked.
+
+        Their mean for numbers, what most of them have otherwise.
+        """
+        k = min(k or self.neighbours, len(Z) - (asked is None))
+        if asked is not None:
+            places = nearest(Z, asked, k)
+        else:  # one more, and the row itself goes last: others may be at the same place
+            places = nearest(Z, Z, k + 1)
+            itself = places == np.arange(len(Z))[:, None]
+            places = np.take_along_axis(places, np.argsort(itself, kind="stable"), 1)[:, :k]
+        if k == 1:
+            return labels[places[:, 0]]
+        if self.kind == "numbers":
+            return labels[places].mean(axis=1)
+        if self.kind == "multilabel":
+            return (labels[places].mean(axis=1) > 0.5).astype(labels.dtype)
+        return _most_frequent(labels[places])
+
+    def score(self, guesses: NDArray[Any], labels: NDArray[Any]) -> float:
+        if self.kind == "multilabel":
+            both, either = (guesses * labels).sum(), guesses.sum() + labels.sum()
+            return float(2 * both / max(either, 1))
+        return score(guesses, labels, self.kind == "numbers")
+
+    def dependence(self, seed: int) -> Callable[[Array], float]:
+        """A function of (n, k) embeddings: tr(P H L H) / tr(H L H), from 0 to 1.
+
+        P projects on the embedding: its linear kernel once it has been whitened. So this is HSIC
+        with the labels over the most that HSIC could be, and how the embedding was rotated or
+        scaled makes no difference. For one column of numbers with a linear L it would be R^2.
+        """
+        kernel = "rbf" if self.kind == "numbers" else "auto"
+        psi = make_label_map(self.labels, None, kernel, None, 1, None, seed)
+        right = psi.encode(self.labels, np.arange(self.n)).dense()
+        right = right - right.mean(axis=0)
+        total = float(np.square(right).sum())
+
+        def share(Z: Array) -> float:
+            return float(np.square(basis(Z).T @ right).sum()) / total if total > 0 else 0.0
+
+        return share
+
+    def beyond_chance(self, seed: int) -> Callable[[Array], float]:
+        """`dependence`, set off against chance as an adjusted R^2 is: 1 at best, 0 for noise.
+
+        Chance is the mean over all orders of the labels: P has r of n - 1 directions. Where it has
+        all of them nothing can be said, and the value is 0.
+        """
+        share = self.dependence(seed)
+
+        def adjusted(Z: Array) -> float:
+            chance = basis(Z).shape[1] / max(len(Z) - 1, 1)
+            return (share(Z) - chance) / (1 - chance) if chance < 1 else 0.0
+
+        return adjusted
+
+
+def spelled(labels: NDArray[Any]) -> NDArray[Any]:
+    """(n,) classes of any type as strings, equal ones alike."""
+    classes, codes = number_labels(labels, label_kind(labels[0]), np.arange(len(labels)))
+    return np.array([str(label) for label in classes])[codes]
+
+
+def is_continuous(labels: NDArray[Any]) -> bool:
+    """Numbers rather than classes: not all whole, or whole with nearly as many values as rows.
+
+    Of several columns of numbers one that is continuous makes all so.
+    """
+    if labels.ndim == 2:
+        return labels.dtype.kind in "iuf" and any(is_continuous(column) for column in labels.T)
+    if choose_kernel(labels) == "rbf":
+        return True
+    distinct = len(set(labels.tolist()))
+    return labels.dtype.kind in "iuf" and distinct > max(100, len(labels) // 10)
+
+
+def score(guesses: Any, labels: Any, continuous: bool) -> float:
+    """Accuracy of classes; R^2 of numbers, the mean over columns, 0 of a single row."""
+    if not continuous:
+        return float(np.mean(guesses == labels))
+    return float(r2_score(labels, guesses)) if len(labels) > 1 else 0.0
+
+
+def nearest(known: Array, asked: Array, k: int) -> Rows:
+    """(n, d), (m, d) -> (m, k): the known rows closest to each that is asked for, in order."""
+    if known.shape[1] <= FLAT:
+        return KDTree(known).query(asked, [*range(1, k + 1)])[1]
+    centre = known.mean(axis=0)
+    known, asked = known - centre, asked - centre
+    # |a - b|^2 / 2 without |a|^2, which is the same for every b: one product, with one column more.
+    halves = np.einsum("ij,ij->i", known, known) / 2
+    columns = np.vstack([-known.T, halves])
+    asked = np.column_stack([asked, np.ones(len(asked), asked.dtype)])
+    places = np.empty((len(asked), k), dtype=np.intp)
+    for start in range(0, len(asked), AT_A_TIME):
+        here = slice(start, start + AT_A_TIME)
+        distances = asked[here] @ columns
+        if k == 1:
+            places[here, 0] = distances.argmin(axis=1)
+            continue
+        some = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        order = np.argsort(np.take_along_axis(distances, some, 1), axis=1, kind="stable")
+        places[here] = np.take_along_axis(some, order, 1)
+    return places
+
+
+def _most_frequent(labels: NDArray[Any]) -> NDArray[Any]:
+    """(m, k) or (m, k, columns) labels, the nearest first -> the commonest of each row."""
+    if labels.ndim == 3:
+        return np.stack([_most_frequent(column) for column in labels.transpose(2, 0, 1)], axis=1)
+    votes = (labels[:, :, None] == labels[:, None, :]).sum(axis=2)
+    return labels[np.arange(len(labels)), votes.argmax(axis=1)]
+
+
+def seeded(estimator: Any, seed: int, *, anew: bool = False) -> Any:
+    """A clone with a number for every `random_state` that is None, or anew for every one."""
+    model = clone(estimator)
+    unset = {name for name, value in model.get_params().items() if anew or value is None}
+    return model.set_params(**dict.fromkeys(unset.intersection(seed_names(model)), seed))
+
+
+def seed_names(estimator: Any) -> list[str]:
+    """Every `random_state`, that of parts of the estimator too."""
+    names = estimator.get_params()
+    return [name for name in names if name.rpartition("__")[2] == "random_state"]
+
+
+def in_parallel(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """`function` of all items, in order, without warnings that the first fit has given already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(in_order(function, items))
+
+
+def embedded(model: Any, X: Any) -> Array:
+    """(n, k) float64, whatever table `transform` returns."""
+    Z = np.asarray(model.transform(X), dtype=np.float64)
+    return Z[:, None] if Z.ndim == 1 else Z
+
+
+def basis(Z: Array) -> Array:
+    """(n, k) -> (n, r): orthonormal columns that span those of Z, centred."""
+    centred = Z - Z.mean(axis=0)
+    lengths = linalg.norm(centred, axis=0)
+    # What is left of a constant column is rounding, and has no direction.
+    live = lengths > 1e-12 * np.sqrt(len(Z)) * np.abs(Z).max(axis=0, initial=0)
+    return linalg.orth(centred[:, live] / lengths[live])
+
+
+def principal_angles(first: Array, second: Array) -> Array:
+    """(n, k), (n, k) -> (k,) radians between the column spaces, the largest first.
+
+    A direction that only one of them has is at a right angle, one that neither has at none.
+    """
+    k, bases = first.shape[1], (basis(first), basis(second))
+    narrow, wide = sorted(base.shape[1] for base in bases)
+    angles = np.concatenate([np.full(wide - narrow, np.pi / 2), np.zeros(k - wide + narrow)])
+    if narrow:
+        angles[wide - narrow : wide] = linalg.subspace_angles(*bases)
+    return angles

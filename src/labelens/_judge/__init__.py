@@ -1,0 +1,42 @@
+"""Choose a model, measure it and check it.
+
+candidates.py, selection.py   `select`: method and parameters by cross-validation
+metrics.py                    `hsic`, `hsic_test`, `knn_score`, `subspace_distance`
+trial.py                      accuracy on held-out rows, and with shuffled labels
+crossed.py                    `cross_embed`: each row embedded by a model fitted without it
+permutation.py                `permutation_report`: the score against shuffled labels
+approximation.py              `approximation_report`: the distance to the exact solution
+stability.py                  `stability_report`: other rows, other seeds
+wheel.py                      `Wheel`: many classes on a circle
+
+The reports take any transformer with `fit(X, y)` and `transform(X)`, except
+`approximation_report`, which needs to know the exact solution. `labelens.plot` draws them.
+"""
+
+from .approximation import ApproximationReport, approximation_report
+from .crossed import CrossEmbedding, cross_embed
+from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
+from .permutation import PermutationReport, permutation_report
+from .selection import Selection, select
+from .stability import Movement, StabilityReport, stability_report
+from .wheel import Wheel
+
+__all__ = [
+    "ApproximationReport",
+    "CrossEmbedding",
+    "HSICTest",
+    "Movement",
+    "PermutationReport",
+    "Selection",
+    "StabilityReport",
+    "Wheel",
+    "approximation_report",
+    "cross_embed",
+    "hsic",
+    "hsic_test",
+    "knn_score",
+    "permutation_report",
+    "select",
+    "stability_report",
+    "subspace_distance",
+]

@@ -1,0 +1,203 @@
+"""What `select` tries: estimators with every combination of the values of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from itertools import product
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from .._base.validation import check_number, check_seed
+from .._core.labels import make_label_map
+from .._fit import settings
+from .._fit.batch import Batch
+from .._fit.folds import grouped
+from .._fit.projection import Projection
+from .._fit.recipe import settle_kernel
+from .._fit.task import Task, seeded
+from ..methods import METHODS
+
+# What is tried where the user names nothing; widths are multiples of gamma="scale".
+WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
+SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
+TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
+# Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
+# steps allows, which takes the rows times their square.
+LANDMARKS, ROWS_A_LANDMARK, STEPS = (1024, 4096), 4, 4.5e11
+MOST_COMPONENTS = 32
+WIDEST = 2048  # columns whose covariance is still cheap
+MOST_SPREAD = 128  # classes, every one of which is compared with every other
+LABELS_LOOKED_AT = 4000
+DEFAULT_LISTS = ("gamma", "shrinkage", "scale")
+
+
+def make_candidates(
+    templates: list[Any], task: Task, batch: Batch, n_components: Any, grid: Any, seed: int
+) -> list[Any]:
+    """Every template with every combination of values, each once; a default grid without any."""
+    grid = _checked(
+        grid, n_components, templates or [method() for method in METHODS.values()], seed
+    )
+    if templates:
+        made = [one for template in templates for one in _filled_in(template, grid, batch, seed)]
+    else:
+        made = _defaults(task, batch, grid, seed)
+    return [
+        same[0]
+        for same in grouped(made, lambda one: [type(one).__name__, *settings.of(one).values()])
+    ]
+
+
+def _checked(grid: Any, n_components: Any, templates: list[Any], seed: int) -> dict[str, list[Any]]:
+    """Lists of values for parameters that some template has."""
+    if not isinstance(grid, Mapping | None):
+        raise TypeError(
+            'grid must be a dict of parameter names and lists of values, such as {"gamma": [0.1, '
+            f"1]}}, got {grid!r}."
+        )
+    grid = {n: None if values is None else _as_list(values) for n, values in (grid or {}).items()}
+    if n_components is not None:
+        if "n_components" in grid:
+            raise ValueError("n_components is named twice, in grid too; leave one of them out.")
+        grid["n_components"] = _as_list(n_components)
+    known = set().union(*(one.get_params(deep=False) for one in templates))
+    if unknown := [name for name in grid if name not in known]:
+        raise ValueError(
+            f"grid names {', '.join(map(repr, unknown))}, which none of the estimators has; they "
+            f"have {', '.join(sorted(known))}."
+        )
+    for name, values in grid.items():
+        if values is None:
+            if name not in DEFAULT_LISTS:
+                raise ValueError(f"grid[{name!r}] is None, and has no default list; name values.")
+            continue
+        if not values:
+            raise ValueError(f"There is nothing to try for {name}: its list is empty.")
+        grid[name] = [seeded(one, seed) if hasattr(one, "get_params") else one for one in values]
+    return grid
+
+
+def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list[Any]:
+    """Linear and kernel methods, spectral and direct, over the default lists."""
+    d, most = batch.rows.shape[1], _label_directions(task, seed)
+    ks = grid.get("n_components", [min(most, d, MOST_COMPONENTS)])
+    for k in ks:
+        check_number(k, "n_components", 1, integer=True)
+    labels: dict[str, Any] = {"label_kernel": "rbf"} if task.kind == "numbers" else {}
+    several = task.kind == "classes" and task.labels.ndim == 1 and most < MOST_SPREAD
+    apart = "spread" if several else "orthogonal"
+    landmarks = min(task.n // ROWS_A_LANDMARK, int(np.sqrt(STEPS / task.n)))
+    landmarks = min(int(np.clip(landmarks, *LANDMARKS)), task.n)
+    features: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
+    made = []
+    # With a component for every direction of the labels both solvers span the same space, and
+    # what comes on top of them has to be variance.
+    for direct, sizes, weights in (
+        (False, [k for k in ks if k <= most], [1.0]),
+        (False, [k for k in ks if k > most], list(TARGET_WEIGHTS)),
+        (True, [k for k in ks if k < most], [1.0]),
+    ):
+        own = labels | ({"label_map": apart} if direct else {})
+        here = {**dict.fromkeys(DEFAULT_LISTS), "target_weight": weights, **grid}
+        linear: Any = METHODS["srp" if direct else "spca"]
+        narrow = here | {"n_components": [k for k in sizes if k <= d]}
+        made += _filled_in(linear(**own), narrow, batch, seed)
+        kernel: Any = METHODS["ksrp" if direct else "kspca"]
+        template = kernel(**own, **features)
+        made += _filled_in(template, here | {"n_components": sizes}, batch, seed)
+    return made
+
+
+def _filled_in(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) -> list[Any]:
+    """The template over a grid in which None stands for a default list."""
+    grid = dict(grid)
+    if "scale" in grid and grid["scale"] is None:
+        grid["scale"] = [None] if sparse.issparse(batch.rows) else [None, "standard"]
+    if "shrinkage" in grid and grid["shrinkage"] is None:
+        wide = not template._kernelised and batch.rows.shape[1] > WIDEST
+        grid["shrinkage"] = list(SHRINKAGES[:1] if wide else SHRINKAGES)
+    if not template._kernelised or grid.get("gamma", ()) is not None:
+        return _varied(template, grid, seed)
+    # What gamma="scale" comes to depends on how rows are scaled.
+    made = []
+    for scale in grid.get("scale", [template.scale]):
+        scaled = clone(template).set_params(scale=scale, gamma="scale")
+        here = {"scale": [scale], "gamma": _widths(scaled, batch, seed)}
+        made += _varied(scaled, grid | here, seed)
+    return made
+
+
+def _widths(template: Any, batch: Batch, seed: int) -> list[float]:
+    settled, _ = settle_kernel(template, batch, seed)
+    gamma = 1.0 if settled is None else settled.gamma  # a transformer has no use for it
+    return [gamma * width for width in WIDTHS]
+
+
+def _label_directions(task: Task, seed: int) -> int:
+    """Dimensions that labels can tell apart; two of numbers, whose kernel has no end of them."""
+    if task.kind == "numbers":
+        return 2
+    if task.labels.ndim == 1:
+        return max(1, len(set(task.labels.tolist())) - 1)
+    # Columns may say the same.
+    some = task.only(task.sample(LABELS_LOOKED_AT, np.random.default_rng(seed)))
+    psi = make_label_map(some.labels, None, "auto", None, 1, None, seed)
+    right = psi.encode(some.labels, np.arange(some.n)).dense()
+    if right.shape[1] > WIDEST:
+        return right.shape[1]
+    right = right - right.mean(axis=0)
+    return max(1, int(np.linalg.matrix_rank(right.T @ right, hermitian=True)))
+
+
+def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list[Any]:
+    """The template with every combination of values for the parameters that it has."""
+    template = seeded(template, seed)
+    grid = {name: grid[name] for name in grid if name in settings.of(template)}
+    made = []
+    for values in product(*grid.values()):
+        one = settings.altered(template, **dict(zip(grid, values, strict=True)))
+        settings.check(one)
+        for name in ("gamma", "n_components"):
+            if isinstance(value := getattr(one, name, None), str) and value == "auto":
+                raise ValueError(f"{name}='auto' is chosen by fit; select compares numbers.")
+        if one.random_state is None:
+            one.random_state = seed
+        elif not isinstance(one.random_state, Integral):  # would draw anew whenever it is asked
+            one.random_state = check_seed(deepcopy(one.random_state))
+        made.append(one)
+    return made
+
+
+def read_templates(estimators: Any) -> list[Any]:
+    if estimators is None:
+        return []
+    templates = _as_list(estimators)
+    for one in templates:
+        if not isinstance(one, Projection):
+            raise TypeError(
+                f"estimators must be methods of labelens, such as SupervisedPCA(), got {one!r}."
+            )
+    if not templates:
+        raise ValueError("estimators is an empty list; None tries those of a default grid.")
+    return templates
+
+
+def _as_list(values: Any) -> list[Any]:
+    one = isinstance(values, (str, Projection)) or not hasattr(values, "__iter__")
+    return [values] if one else list(values)
+
+
+def what_varies(candidates: list[Any]) -> list[str]:
+    """Parameters in which candidates of one method differ."""
+    names: dict[str, None] = {}
+    for method in dict.fromkeys(map(type, candidates)):
+        some = [settings.of(one) for one in candidates if type(one) is method]
+        for name in some[0]:
+            if len({repr(one[name]) for one in some}) > 1:
+                names[name] = None
+    return list(names)

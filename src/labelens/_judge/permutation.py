@@ -1,0 +1,240 @@
+"""Would shuffled labels look as good?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .._base.validation import check_number, check_seed
+from .._core.moments import Array
+from .._fit.shuffles import shuffler
+from .._fit.task import Rows, Task, embedded, in_parallel, seeded
+from .crossed import fold_embeddings
+
+LEVEL = 0.05  # p-values up to here are evidence
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationReport:
+    """The outcome of `permutation_report`; print it.
+
+    Attributes
+    ----------
+    metric : str
+        What the scores are, such as "1-NN accuracy".
+    score, dependence : float
+        Of held-out rows.
+    training_score : float
+        The score of the picture that `fit_transform` shows.
+    null_score, null_dependence, null_training_score : ndarray of shape (n_permutations,)
+        The same with shuffled labels.
+    n_folds : int
+        Parts that were held out in turn.
+    n_rows : int
+        Rows that were used.
+    n_samples : int
+        Rows that were passed.
+    """
+
+    metric: str
+    score: float
+    dependence: float
+    training_score: float
+    null_score: Array
+    null_dependence: Array
+    null_training_score: Array
+    n_folds: int
+    n_rows: int
+    n_samples: int
+
+    @property
+    def score_pvalue(self) -> float:
+        """How often shuffled labels score as high, the labels themselves counted as one shuffle."""
+        return float(_pvalues(self._table)[0, 0])
+
+    @property
+    def dependence_pvalue(self) -> float:
+        """How often the dependence on shuffled labels is as high."""
+        return float(_pvalues(self._table)[0, 1])
+
+    @property
+    def pvalue(self) -> float:
+        """Of both together: how often the smaller p-value of shuffled labels is as small.
+
+        Taking the smaller of two p-values would find evidence in noise twice as often; comparing it
+        with what it is under the same shuffles does not.
+        """
+        smaller = _pvalues(self._table).min(axis=1)
+        return float(np.mean(smaller <= smaller[0]))
+
+    @property
+    def evidence(self) -> bool:
+        """Whether `pvalue` is at most 0.05."""
+        return self.pvalue <= LEVEL
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in one sentence."""
+        name, own, null = f"held-out {self.metric}", self.score, self.null_score
+        if self.dependence_pvalue < self.score_pvalue:
+            name, own, null = "held-out dependence", self.dependence, self.null_dependence
+        measured = (
+            f"{name} is {own:.3f} and shuffled labels give {null.mean():.3f} (p = "
+            f"{self.pvalue:.2g} for score and dependence together)"
+        )
+        if self.evidence:
+            return f"The embedding holds for rows it has not seen: {measured}."
+        return f"There is no evidence that the embedding shows more than chance: {measured}."
+
+    @property
+    def _table(self) -> Array:
+        """(1 + n_permutations, 2), the labels as they are first."""
+        null = np.column_stack([self.null_score, self.null_dependence])
+        return np.vstack([[self.score, self.dependence], null])
+
+    def __repr__(self) -> str:
+        lines = [f"{'':28}{'labels':>8}{'shuffled labels':>26}{'p':>9}"]
+        rows = (
+            (f"held-out {self.metric}", self.score, self.null_score, f"{self.score_pvalue:9.2g}"),
+            ("held-out dependence", self.dependence, self.null_dependence,
+             f"{self.dependence_pvalue:9.2g}"),
+            (f"{self.metric} as fitted", self.training_score, self.null_training_score, ""),
+        )  # fmt: skip
+        for name, own, null, pvalue in rows:
+            low, high = np.quantile(null, (0.05, 0.95))
+            shuffled = f"{null.mean():.3f} ({low:.3f} to {high:.3f})"
+            lines.append(f"{name:28}{own:8.3f}{shuffled:>26}{pvalue}")
+        rows_used = f"{self.n_rows:,} rows"
+        if self.n_rows < self.n_samples:
+            rows_used = f"a sample of {self.n_rows:,} of {self.n_samples:,} rows"
+        lines.append(f"{len(self.null_score)} shuffles, {self.n_folds} folds, {rows_used}.")
+        return "\n".join([*lines, self.verdict])
+
+
+def permutation_report(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_permutations: int = 99,
+    cv: Any = 5,
+    max_rows: int = 2000,
+    random_state: Any = None,
+) -> PermutationReport:
+    """Compare an embedding with those that the same method makes of shuffled labels.
+
+    Everything is done again for each shuffle, fits and folds included, so the p-value is right
+    however hard the method overfits: it is at most 0.05 in one of twenty data sets without any
+    dependence. (It is rows that are shuffled, against labels and folds that stay in place: the same
+    thing, and folds keep their classes in proportion.) Rows that are equal and have equal labels,
+    such as copies, count as one observation: shuffles keep them together. Rows that are alike for
+    other reasons, such as several of one person, are not recognised: pass their means instead.
+
+    Parameters
+    ----------
+    estimator : transformer
+        One of labelens, or any other with `fit(X, y)` and `transform(X)`. It is cloned.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    n_permutations : int, default=99
+        19 or more: with fewer no p-value is as small as 0.05. From 39 on either of score and
+        dependence is enough for that, with fewer both must exceed all shuffles.
+    cv : int, splitter or iterable of (train, test) rows, default=5
+        As in `cross_embed`.
+    max_rows : int, default=2000
+        Of more rows a sample is used, with classes in proportion, for the labels as they are and
+        for every shuffle. The report says so. More rows find weaker dependence, and take longer.
+    random_state : int, RandomState instance or None, default=None
+        Seed of shuffles, folds and the sample, and of the estimator if it has none.
+
+    Returns
+    -------
+    PermutationReport
+        With `verdict`, `evidence` and `pvalue`, and what they come from. `score`: how well the
+        nearest training row predicts held-out labels (accuracy; 5 rows and R^2 for numbers;
+        micro-F1 for a multilabel indicator). `dependence`: of the labels on the held-out embedding
+        of `cross_embed`, from 0 to 1: the HSIC of the whitened embedding over the largest that it
+        could be. `training_score`: how well the nearest other row predicts labels in the picture of
+        `fit_transform`.
+
+    See Also
+    --------
+    labelens.plot.permutation : the scores, and where chance would put them.
+    hsic_test : whether X and y depend on each other at all, without an embedding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelens import SupervisedPCA, permutation_report
+    >>> X, y = np.random.default_rng(0).normal(size=(60, 200)), np.arange(60) % 5
+    >>> report = permutation_report(SupervisedPCA(4), X, y, random_state=0)
+    >>> bool(report.training_score > 0.9), report.evidence
+    (True, False)
+    """
+    check_number(n_permutations, "n_permutations", 19, integer=True)
+    check_number(max_rows, "max_rows", 2, integer=True)
+    whole, seed = Task.of(estimator, X, y), check_seed(random_state)
+    draw = np.random.default_rng(seed)
+    task = whole.only(whole.sample(max_rows, draw))
+    trial = _Trial.of(seeded(estimator, seed), task, task.folds(cv, seed), seed)
+    score, dependence, training_score = trial.run(np.arange(task.n))
+    shuffle = shuffler(task.X, task.labels)
+    orders = [shuffle(draw) for _ in range(n_permutations)]
+    nulls = np.array(in_parallel(trial.run, orders)).T
+    return PermutationReport(
+        metric=task.metric(),
+        score=score,
+        dependence=dependence,
+        training_score=training_score,
+        null_score=nulls[0],
+        null_dependence=nulls[1],
+        null_training_score=nulls[2],
+        n_folds=len(trial.folds),
+        n_rows=task.n,
+        n_samples=whole.n,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """What is done to every order of the rows."""
+
+    model: Any
+    task: Task
+    folds: list[tuple[Rows, Rows]]
+    labels: NDArray[Any]
+    dependence: Any  # of an embedding
+
+    @classmethod
+    def of(cls, model: Any, task: Task, folds: list[tuple[Rows, Rows]], seed: int) -> _Trial:
+        return cls(model, task, folds, task.dense_labels(), task.dependence(seed))
+
+    def run(self, order: Rows) -> tuple[float, float, float]:
+        """Held-out score and dependence, and the score as fitted, of rows in some order."""
+        task, labels = Task(self.task.rows(order), self.task.labels, self.task.kind), self.labels
+        fitted = embedded(clone(self.model).fit(task.X, task.labels), task.X)
+        held_out = np.empty_like(fitted)
+        guesses = np.empty(labels.shape, dtype=float if task.kind == "numbers" else labels.dtype)
+        for fold in fold_embeddings(self.model, task, self.folds):
+            held_out[fold.test] = fold.moved_onto(fitted)
+            known, asked = fold.Z[fold.train], fold.Z[fold.test]
+            guesses[fold.test] = task.guesses(known, labels[fold.train], asked)
+        return (
+            task.score(guesses, labels),
+            self.dependence(held_out),
+            task.score(task.guesses(fitted, labels), labels),
+        )
+
+
+def _pvalues(table: Array) -> Array:
+    """(m, 2) -> (m, 2): for every entry the share of its column that is as large.
+
+    Equal up to rounding counts as equal: labels that repeat make many shuffles the same.
+    """
+    rounded = table.round(12).T
+    below = [np.searchsorted(np.sort(column), column) for column in rounded]
+    return (len(table) - np.column_stack(below)) / len(table)

@@ -1,0 +1,376 @@
+"""Choosing method, kernel width, shrinkage and dimensions by what rows never seen say of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .._base.jit import get_ready
+from .._base.validation import check_number, check_seed, refuse_non_finite
+from .._core.moments import Array
+from .._fit import settings
+from .._fit.batch import Batch, read_batch
+from .._fit.folds import Judge, cross_validate, passes_of
+from .._fit.task import Task
+from ..methods import SupervisedPCA
+from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_varies
+
+__all__ = ["Selection", "select"]
+
+# Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The
+# better half goes on, but no more of it than so many passes over the rows can serve.
+FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
+FEWEST_FEATURES = 256
+JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
+SHOWN = 10
+LARGEST = 1e140
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The outcome of `select`: the best candidate, fitted on all rows, and why it is the best.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The best candidate, fitted on all rows.
+    params : dict
+        Its values of the parameters that candidates differ in.
+    score, error : float
+        Its held-out score, and the standard error of that over folds.
+    metric : str
+        What the score is, such as "1-NN accuracy".
+    table : list of dict
+        A row for every candidate, the best first.
+    reason : str
+        Why it is the best, in a sentence.
+    """
+
+    estimator: Any
+    params: dict[str, Any]
+    score: float
+    error: float
+    metric: str
+    table: list[dict[str, Any]]
+    reason: str
+
+    def __repr__(self) -> str:
+        best = _described(self.table[0], list(self.params))
+        return (
+            f"Selection of {best}, the best of {len(self.table)}: {self.metric} "
+            f"{self.score:.4f} ± {self.error:.4f}"
+        )
+
+    def __str__(self) -> str:
+        names = list(self.table[0])
+        lines = [names, *([_cell(line, name) for name in names] for line in self.table[:SHOWN])]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        if len(self.table) > SHOWN:
+            text.append(f"... and {len(self.table) - SHOWN} more in `table`")
+        return "\n".join([self.reason, "", *text])
+
+
+def select(
+    X: Any,
+    y: Any,
+    estimators: Any = None,
+    *,
+    n_components: int | Sequence[int] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    cv: int = 5,
+    scoring: str = "knn",
+    n_neighbors: int | None = None,
+    max_rows: int = 8_000,
+    random_state: Any = None,
+) -> Selection:
+    """Choose method and parameters by cross-validation, and fit the best on all rows.
+
+    Candidates are compared by what their embedding of held-out rows says of the labels. They share
+    draws, passes and moments, so a grid costs little more than a few fits: one pass over the rows
+    for every kernel width serves all folds, solvers, shrinkages, target weights and numbers of
+    components. Many candidates meet in heats first, on a third of the rows and in two folds, and
+    the better ones go on. Fewer rows get fewer random features and a stronger ridge, so that a
+    candidate stands for what it will be on all rows.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    estimators : estimator or list of estimators, default=None
+        Methods of labelens to start from; parameters that `grid` does not name stay as they are.
+        None tries linear and kernel methods, the latter with landmarks ("nystroem"), and for
+        fewer components than the labels have directions the random projections too, with
+        `label_map="spread"`; over the default lists of `grid`.
+    n_components : int or list of int, default=None
+        Dimensions to try. None leaves those of the `estimators`; without these it is as many as
+        the labels have: the classes less one, at most the columns of X, and at most 32.
+    grid : dict of parameter names and lists of values, default=None
+        What to vary; an estimator that lacks a parameter is not varied in it. None in place of a
+        list is the default one of "gamma" (0.1, 0.3, 1, 3 and 10 times the rule "scale"),
+        "shrinkage" (1, 0.1, 0.01, 0.001) or "scale" (None, "standard").
+    cv : int, default=5
+        Number of folds, with classes in proportion.
+    scoring : {"knn", "hsic"}, default="knn"
+        "knn" predicts held-out labels from the nearest rows: accuracy for classes, R^2 for
+        numbers, micro-F1 for multilabel indicators. "hsic" is the dependence of the held-out
+        embedding, whitened, on its labels, tr(P H L H) / tr(H L H), set off against chance as an
+        adjusted R^2 is: 1 at best, 0 on average for labels that say nothing.
+    n_neighbors : int, default=None
+        Of "knn". None is 1, and 5 for numbers.
+    max_rows : int, default=8000
+        Candidates are compared on a sample of at most so many rows. The best is fitted on all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of samples, folds and estimators.
+
+    Returns
+    -------
+    Selection
+        With `estimator`, fitted on all rows, `params`, `score` and its standard `error`, the
+        `table` of all candidates as dicts, and the `reason` in a sentence. Fitting the best warns
+        as `fit` does where components carry no information.
+
+    See Also
+    --------
+    labelens.cross_embed : every row placed by a model that has not seen its label.
+    labelens.permutation_report : whether there was anything to find at all.
+
+    Notes
+    -----
+    The score of the best of many is a little too good, the more so the more candidates and the
+    fewer rows there are. To know what it is worth, keep some rows from `select` and score the
+    estimator on them; `cross_embed` and `permutation_report` judge the chosen parameters anew, but
+    by rows that have helped to choose them.
+
+    No label of a held-out row is used to embed it. `gamma` rules, landmarks and the scaling of
+    kernel methods come from all the rows that are compared, and need no labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from labelens import select
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selection = select(X, y, random_state=0)
+    >>> selection.estimator.transform(X).shape
+    (150, 2)
+    >>> selection.score > 0.9
+    True
+
+    The paper's choice of a kernel width by ten folds:
+
+    >>> from labelens import KernelSupervisedPCA
+    >>> chosen = select(X, y, KernelSupervisedPCA(2), grid={"gamma": [0.01, 0.1, 1, 10]}, cv=10,
+    ...                 random_state=0)
+    >>> sorted(chosen.params)
+    ['gamma']
+    """
+    check_number(cv, "cv", 2, integer=True)
+    check_number(max_rows, "max_rows", 10, integer=True)
+    if n_neighbors is not None:
+        check_number(n_neighbors, "n_neighbors", 1, integer=True)
+    if scoring not in ("knn", "hsic"):
+        raise ValueError(f"scoring must be 'knn' or 'hsic', got {scoring!r}.")
+    templates, seed = read_templates(estimators), check_seed(random_state)
+    lead = clone(templates[0] if templates else SupervisedPCA())
+    task, batch = Task.of(lead, X, y), read_batch(lead, X, y, None, True, True)
+    _refuse_values(batch.rows, getattr(lead, "feature_names_in_", None))
+    task = task.only(batch.numbers)  # a class of weight zero is as if it were not there
+    if (n := min(task.n, max_rows)) < 2 * cv:
+        more = " or a larger max_rows" if n < task.n else ""
+        raise ValueError(f"{n} rows are too few for cv={cv} folds; pass a smaller cv{more}.")
+    get_ready(batch.rows.size)
+    candidates = make_candidates(templates, task, batch, n_components, grid, seed)
+    _refuse_other_rows(candidates, lead)
+    judging = _Judging(scoring, n_neighbors, seed)
+    outcomes = _compared(candidates, task, batch, max_rows, cv, judging)
+    # Those that went further first, the better of them first.
+    final = max(one.rows for one in outcomes)
+    order = sorted(
+        range(len(candidates)),
+        key=lambda i: (len(outcomes[i].scores) < cv, outcomes[i].rows < final, -outcomes[i].score),
+    )
+    names = what_varies(candidates)
+    table: list[dict[str, Any]] = [
+        {
+            "method": type(candidates[i]).__name__,
+            **{name: getattr(candidates[i], name, None) for name in names},
+            "score": outcomes[i].score,
+            "error": outcomes[i].error,
+            "rows": outcomes[i].rows,
+            "folds": len(outcomes[i].scores),
+        }
+        for i in order
+    ]
+    best = clone(candidates[order[0]]).fit(X, y)
+    metric = task.metric(n_neighbors) if scoring == "knn" else "dependence"
+    return Selection(
+        best,
+        {name: getattr(best, name) for name in names if hasattr(best, name)},
+        table[0]["score"],
+        table[0]["error"],
+        metric,
+        table,
+        _reason(table, names, metric, cv, task.n),
+    )
+
+
+def _refuse_values(rows: Any, names: Any) -> None:
+    """What the sums of some candidate could not take."""
+    refuse_non_finite(rows, names)
+    if max(float(rows.max()), -float(rows.min())) > LARGEST:
+        raise ValueError(
+            "X holds numbers whose squares overflow float64, which no kernel and no covariance "
+            "can take. Scale X down first."
+        )
+
+
+def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
+    for name in ("class_weight", "missing_label"):
+        wanted = getattr(lead, name)
+        for one in candidates:
+            value = getattr(one, name)
+            if not settings.same(value, wanted):
+                raise ValueError(
+                    f"{name} is {wanted!r} and {value!r}, and candidates are compared by the same "
+                    "rows with the same weights; pass estimators that have the same, and no grid "
+                    "of it."
+                )
+
+
+# Comparing -------------------------------------------------------------------------------------
+
+
+def _compared(
+    candidates: list[Any], task: Task, batch: Batch, max_rows: int, cv: int, judging: _Judging
+) -> list[_Outcome]:
+    """How each of the candidates did, in the last round that it took part in."""
+    n = min(task.n, max_rows)
+    rounds = [(n, cv)]
+    heat = min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS
+    if len(candidates) > FEW and heat != rounds[0]:
+        rounds.insert(0, heat)
+    draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
+    outcomes: dict[int, _Outcome] = {}
+    alive = list(range(len(candidates)))
+    for size, folds in rounds:
+        some = task.sample(size, draw)
+        fitted = size - size // folds
+        lean = [_lean(candidates[i], size, fitted, task.n) for i in alive]
+        scores = judging(lean, task.only(some), batch.take(some), folds)
+        outcomes |= {i: _Outcome(size, own) for i, own in zip(alive, scores, strict=True)}
+        alive.sort(key=lambda i: -outcomes[i].score)
+        served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
+        alive = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served]
+    return [outcomes[i] for i in range(len(candidates))]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    rows: int
+    scores: Array  # one a fold
+
+    @property
+    def score(self) -> float:
+        return float(self.scores.mean())
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean, over folds."""
+        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
+
+
+def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
+    """What stands for an estimator of n rows where only some are sampled, and some of those fitted.
+
+    Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
+    C_xx is kept, which is s / (1 - s) of its trace over p.
+    """
+    s, changed, features = estimator.shrinkage, {}, 1.0
+    if _draws_features(estimator):
+        # There are no more landmarks than rows.
+        nystroem = estimator.approximation == "nystroem"
+        wanted = min(estimator.n_random_features, n if nystroem else np.inf)
+        if (most := max(FEWEST_FEATURES, sampled // ROWS_A_LANDMARK)) < wanted:
+            changed["n_random_features"], features = most, most / wanted
+    if not isinstance(s, str) and 0 < s < 1:
+        ridge = s / (1 - s) * features * n / fitted
+        changed["shrinkage"] = ridge / (1 + ridge)
+    return settings.altered(estimator, **changed)
+
+
+def _draws_features(estimator: Any) -> bool:
+    """Whether it has n_random_features: transformers and the linear kernel have their own."""
+    return (
+        estimator._kernelised
+        and isinstance(estimator.approximation, str)
+        and estimator.kernel != "linear"
+    )
+
+
+@dataclass(frozen=True)
+class _Judging:
+    scoring: str
+    n_neighbors: int | None
+    seed: int
+
+    def __call__(self, estimators: list[Any], task: Task, batch: Batch, folds: int) -> Array:
+        """(m, folds)"""
+        fold = task.fold_numbers(folds, self.seed)
+        some = max(JUDGED_ROWS, JUDGED_A_FOLD * folds)
+        judged = task.sample(some, np.random.default_rng(self.seed))
+        judge = self._judge(task.only(judged), fold[judged])
+        return cross_validate(estimators, batch, fold, judged, judge)
+
+    def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
+        labels = task.dense_labels()
+        if self.scoring == "hsic":
+            held = [task.only(np.flatnonzero(fold == f)) for f in range(fold.max() + 1)]
+            beyond_chance = [one.beyond_chance(self.seed) for one in held]
+            return lambda Z, f: beyond_chance[f](Z[fold == f])
+
+        def score(Z: Array, f: int) -> float:
+            known, asked = fold != f, fold == f
+            guesses = task.guesses(Z[known], labels[known], Z[asked], self.n_neighbors)
+            return task.score(guesses, labels[asked])
+
+        return score
+
+
+# Telling ---------------------------------------------------------------------------------------
+
+
+def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int, n: int) -> str:
+    best = table[0]
+    rows = f"{best['rows']:,} of the {n:,} rows" if best["rows"] < n else f"all {n:,} rows"
+    text = (
+        f"{_described(best, names)} has the best held-out {metric}, {best['score']:.4f} ± "
+        f"{best['error']:.4f}, in {cv} folds of {rows}"
+    )
+    others = [line for line in table if line["method"] != best["method"]] or table[1:]
+    if not others:
+        return text + "."
+    rival, less = others[0], ""  # the table has the best first
+    if (rival["rows"], rival["folds"]) != (best["rows"], best["folds"]):
+        less = f" in {rival['folds']} folds of {rival['rows']:,} rows"
+    return (
+        f"{text}; {_described(rival, names)} has {rival['score']:.4f} ± {rival['error']:.4f}{less}."
+    )
+
+
+def _described(line: Mapping[str, Any], names: list[str]) -> str:
+    values = [f"{name}={_shown(line[name])}" for name in names if line[name] is not None]
+    return line["method"] + (f" with {', '.join(values)}" if values else "")
+
+
+def _cell(line: Mapping[str, Any], name: str) -> str:
+    return f"{line[name]:.4f}" if name in ("score", "error") else _shown(line[name])
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

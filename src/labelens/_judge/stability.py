@@ -1,0 +1,174 @@
+"""Would other rows, or another seed, show the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .._base.validation import check_number, check_seed
+from .._core.moments import Array
+from .._fit.task import (
+    Rows,
+    Task,
+    basis,
+    embedded,
+    in_parallel,
+    principal_angles,
+    seed_names,
+    seeded,
+)
+
+STABLE = 0.9  # of a component is found again
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """How far embeddings are from the one that was fitted; all of the same rows."""
+
+    angles: Array  # (m, k) radians between the column spaces, the largest first
+    found: Array  # (m, k) share of each component that lies in the other embedding, however turned
+    matched: Array  # (m, k) share that lies in the other's component of the same number
+
+    @classmethod
+    def of(cls, moves: Iterable[tuple[Array, Array, Array]]) -> Movement:
+        angles, found, matched = (np.array(part) for part in zip(*moves, strict=True))
+        return cls(angles, found, matched)
+
+
+def _compared(fitted: Array, other: Array) -> tuple[Array, Array, Array]:
+    """Angles, and the shares of each component that are found and matched; (k,) each."""
+    span = basis(other)
+    lines = [basis(column[:, None]) for column in fitted.T]  # (n, 1), or (n, 0) if constant
+    found = [np.square(span.T @ line).sum() for line in lines]
+    own = [basis(column[:, None]) for column in other.T]
+    matched = [np.square(a.T @ b).sum() for a, b in zip(own, lines, strict=True)]
+    return principal_angles(fitted, other), np.array(found), np.array(matched)
+
+
+@dataclass(frozen=True, eq=False)
+class StabilityReport:
+    """The outcome of `stability_report`; print it.
+
+    Attributes
+    ----------
+    rows : Movement
+        Other rows, the same seed. Its `angles`, `found` and `matched` have a row for every half
+        and a column for every component: radians between the embeddings, the largest first; the
+        share of a component that lies in the other embedding; and the share that lies in the
+        other's component of the same number.
+    seeds : Movement or None
+        The same rows, other seeds. None where the estimator has none.
+    """
+
+    rows: Movement
+    seeds: Movement | None
+
+    @property
+    def stable(self) -> NDArray[np.bool_]:
+        """Whether a component is found again: nine tenths of it, in the mean, either way; (k,)."""
+        found = [movement.found.mean(axis=0) for movement in self._causes.values()]
+        return np.min(found, axis=0) >= STABLE
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in one sentence."""
+        moving = int((~self.stable).sum())
+        if not moving:
+            causes = " and with ".join(f"other {cause}" for cause in self._causes)
+            return f"Every component is found again with {causes}."
+        found = {cause: movement.found.mean(axis=0) for cause, movement in self._causes.items()}
+        cause = min(found, key=lambda name: float(found[name].min()))
+        worst = int(np.argmin(found[cause]))
+        return (
+            f"{moving} of {len(self.stable)} components may be an accident: other {cause} keep "
+            f"{found[cause][worst]:.0%} of component {worst}."
+        )
+
+    @property
+    def _causes(self) -> dict[str, Movement]:
+        return {"rows": self.rows} | ({} if self.seeds is None else {"seeds": self.seeds})
+
+    def __repr__(self) -> str:
+        names = [""]
+        for j in range(len(self.stable)):
+            names += [f"component {j} found again", "  in the same place"]
+        columns = [[*names, "largest angle"]]
+        for cause, movement in self._causes.items():
+            shares = np.stack([movement.found, movement.matched], axis=2).mean(axis=0)
+            angle = np.degrees(movement.angles[:, 0].mean())
+            cells = [f"{share:.1%}" for share in shares.ravel()]
+            columns.append([f"other {cause}", *cells, f"{angle:.1f}°"])
+        table = [
+            f"{name:28}" + "".join(f"{cell:>13}" for cell in cells)
+            for name, *cells in zip(*columns, strict=True)
+        ]
+        return "\n".join([*table, self.verdict])
+
+
+def stability_report(
+    estimator: Any, X: Any, y: Any, *, n_resamples: int = 20, random_state: Any = None
+) -> StabilityReport:
+    """How much the components move with other rows, and how much with other seeds.
+
+    The estimator is fitted on half of the rows, drawn without replacement, again and again with the
+    same seed; and on all rows with other seeds. (Half of the rows vary as much as a bootstrap
+    sample does, and no row is there twice.) Each time all rows are embedded, and compared with the
+    embedding that was fitted on all rows.
+
+    Parameters
+    ----------
+    estimator : transformer
+        One of labelens, or any other with `fit(X, y)` and `transform(X)`. It is cloned.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    n_resamples : int, default=20
+        Halves, and as many seeds.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the halves and of the seeds, and of the estimator if it has none.
+
+    Returns
+    -------
+    StabilityReport
+        With `rows` and `seeds`, each with the `angles` between the embeddings and, for every
+        component, the share of it that is `found` again anywhere in the other embedding and that is
+        `matched` by the component of the same number; with `stable` and `verdict`. A component that
+        is found and not matched has changed places, or turned within the picture.
+
+    See Also
+    --------
+    labelens.plot.stability : every component, with other rows and with other seeds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from labelens import SupervisedPCA, stability_report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> report = stability_report(SupervisedPCA(2), X, y, random_state=0)
+    >>> report.stable
+    array([ True,  True])
+    """
+    check_number(n_resamples, "n_resamples", 1, integer=True)
+    task, seed = Task.of(estimator, X, y), check_seed(random_state)
+    draw = np.random.default_rng(seed)
+    model = seeded(estimator, seed)
+    fitted = embedded(clone(model).fit(task.X, task.labels), task.X)
+    halves = [task.sample(-(-task.n // 2), draw) for _ in range(n_resamples)]
+
+    def with_rows(half: Rows) -> tuple[Array, Array, Array]:
+        other = clone(model).fit(task.rows(half), task.labels[half])
+        return _compared(fitted, embedded(other, task.X))
+
+    def with_seed(number: int) -> tuple[Array, Array, Array]:
+        other = seeded(model, number, anew=True).fit(task.X, task.labels)
+        return _compared(fitted, embedded(other, task.X))
+
+    rows, seeds = Movement.of(in_parallel(with_rows, halves)), None
+    if seed_names(model):
+        numbers = draw.integers(np.iinfo(np.int32).max, size=n_resamples).tolist()
+        seeds = Movement.of(in_parallel(with_seed, numbers))
+    return StabilityReport(rows, seeds)

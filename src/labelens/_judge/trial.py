@@ -1,0 +1,157 @@
+"""An embedding tried out honestly: fitted on some rows, judged on others and by shuffled labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from .._base.optional import require
+from .._core.labels.vocabulary import label_kind, number_labels
+from .._fit.shuffles import shuffler
+from .._fit.task import Task, is_continuous, score, spelled
+
+HELD_OUT = 0.25
+# Rows that neighbours are looked for among, and rows that look: more would take minutes.
+MOST_NEIGHBOURS, MOST_QUERIES = 20_000, 5_000
+FITTING, JUDGING = "fitting", "judging"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """1-NN accuracy, or k-NN R^2 for numbers; of the raw space on standardized columns."""
+
+    metric: str
+    heldout: float
+    train: float
+    raw: float
+    majority: float | None
+    shuffled: float
+    sampled: bool  # whether some rows only were used
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What held-out rows say of one column of labels."""
+
+    scores: Scores
+    confusion: tuple[list[Any], NDArray[np.int64]] | None  # classes and (c, c) counts of 1-NN
+
+
+@dataclass(frozen=True)
+class Trial:
+    model: Any  # fitted on the training rows
+    Z: NDArray[Any]  # (n, k) of all rows
+    test: NDArray[np.bool_]  # (n,)
+    continuous: bool
+    fit_seconds: float
+    each: list[Judgement]  # one for every column of labels
+
+    @property
+    def heldout(self) -> float:
+        """The mean over the columns of labels."""
+        return float(np.mean([judgement.scores.heldout for judgement in self.each]))
+
+
+def held_out(labels: NDArray[Any] | None, n: int, seed: int) -> NDArray[np.bool_]:
+    """A quarter of the rows, of every class where it has rows enough."""
+    strata = None
+    if labels is not None and labels.ndim == 1 and not is_continuous(labels):
+        _, codes, counts = np.unique(spelled(labels), return_inverse=True, return_counts=True)
+        if counts.min() >= 2 and len(counts) <= n * HELD_OUT * 0.5:
+            strata = codes
+    rows = np.arange(n)
+    _, test = train_test_split(rows, test_size=HELD_OUT, random_state=seed, stratify=strata)
+    mask = np.zeros(n, dtype=bool)
+    mask[test] = True
+    return mask
+
+
+def try_out(
+    model: Any,
+    X: NDArray[Any],
+    labels: NDArray[Any],
+    seed: int,
+    names: list[str] | None = None,
+    told: Callable[[str], object] = lambda stage: None,
+) -> Trial:
+    """Fit on three quarters of the rows, and measure what the rest says of it.
+
+    `told` hears which of the two is under way.
+    """
+    told(FITTING)
+    continuous, test = is_continuous(labels), held_out(labels, len(X), seed)
+
+    def rows(which: NDArray[Any]) -> Any:
+        if names is None:
+            return X[which]
+        return require("pandas", extra="cli").DataFrame(X[which], columns=names)
+
+    train = np.flatnonzero(~test)
+    start = perf_counter()
+    model = clone(model).fit(rows(train), labels[train])
+    seconds = perf_counter() - start
+    told(JUDGING)
+    Z = model.transform(rows(np.arange(len(X))))
+    draw = np.random.default_rng(seed)
+    known = some_of(train, MOST_NEIGHBOURS, draw)
+    asked = some_of(np.flatnonzero(test), MOST_QUERIES, draw)
+    mixed = labels[shuffler(X, labels)(draw)]
+    control = clone(model).fit(rows(train), mixed[train])
+    plain = StandardScaler().fit(X[known])
+    task = Task(X, labels, "numbers" if continuous else "classes")
+    learnt = labels[known]
+    guesses = task.guesses(Z[known], learnt, Z[asked])
+    # What a picture of the fitted rows suggests: each by its nearest other rows.
+    of_each_other = task.guesses(Z[known], learnt)
+    in_raw = task.guesses(plain.transform(X[known]), learnt, plain.transform(X[asked]))
+    by_chance = task.guesses(
+        control.transform(rows(known)), mixed[known], control.transform(rows(asked))
+    )
+
+    def judge(j: int) -> Judgement:
+        """What they say of the j-th column of labels."""
+
+        def of(labels: NDArray[Any]) -> NDArray[Any]:
+            return labels if labels.ndim == 1 else labels[:, j]
+
+        truth, shuffled, guessed = of(labels), of(mixed), of(guesses)
+        scores = Scores(
+            metric="k-NN R^2" if continuous else "1-NN accuracy",
+            heldout=score(guessed, truth[asked], continuous),
+            train=score(of(of_each_other), truth[known], continuous),
+            raw=score(of(in_raw), truth[asked], continuous),
+            majority=None if continuous else _majority(truth[known], truth[asked]),
+            shuffled=score(of(by_chance), shuffled[asked], continuous),
+            sampled=len(known) + len(asked) < len(X),
+        )
+        return Judgement(scores, None if continuous else _confusion(truth[asked], guessed))
+
+    each = [judge(j) for j in range(1 if labels.ndim == 1 else labels.shape[1])]
+    return Trial(model, Z, test, continuous, seconds, each)
+
+
+def some_of(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:
+    """At most so many of the rows, in order."""
+    return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
+
+
+def _majority(labels: Any, asked: Any) -> float:
+    """How often the commonest of the known labels is right."""
+    values, counts = np.unique(spelled(labels), return_counts=True)
+    return float(np.mean(spelled(asked) == values[np.argmax(counts)]))
+
+
+def _confusion(labels: Any, guesses: Any) -> tuple[list[Any], NDArray[np.int64]]:
+    both = np.concatenate([labels, guesses])
+    names, codes = number_labels(both, label_kind(both[0]), np.arange(len(both)))
+    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    np.add.at(counts, (codes[: len(labels)], codes[len(labels) :]), 1)
+    return names, counts

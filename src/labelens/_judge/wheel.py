@@ -1,0 +1,275 @@
+"""Many classes in two dimensions: class anchors on a circle, and rows between them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.optimize import brentq
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+
+from .._base.page import DocumentationLink
+from .._base.validation import check_is_fitted, check_number, check_rows, unchanged_on_error
+from .._core.labels import choose_kernel, read_labels
+from .._core.labels.vocabulary import as_class_array, label_kind, number_labels
+from .._core.moments import Array
+from .._core.seriation import circular_order
+from ..methods import KernelSupervisedPCA
+
+__all__ = ["Wheel"]
+
+MOST_CONFIDENT = 0.98  # of training rows, in the mean
+RIDGE = 1e-3  # share of the total covariance that is added to the one within classes
+BLOCK_NUMBERS = 1 << 22  # class probabilities held at a time
+
+
+class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A 2-D map of many classes: anchors on a circle, each row where its classes pull it.
+
+    Two components tell few classes apart, n_classes - 1 of them tell all. The wheel embeds rows in
+    as many, turns the embedding into class probabilities, and puts a row at the mean of the class
+    anchors under them. A row that is surely of a class lies at its anchor, one between two classes
+    on the line from one to the other, one that could be anything in the middle.
+
+    Parameters
+    ----------
+    estimator : transformer, default=None
+        What embeds the rows. A clone is fitted, its `n_components`, if it has that parameter, set
+        to n_classes - 1. None is KernelSupervisedPCA(shrinkage=1e-3, scale="minmax").
+    temperature : float or "auto", default="auto"
+        Low ones draw rows to the anchors, high ones to the middle. With "auto" the training rows
+        are as sure of themselves as they are right: the mean of the largest probability is the
+        share of rows where it belongs to the true class, or 0.98 if that is less.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the default estimator; one that is given has its own.
+
+    Attributes
+    ----------
+    anchors_ : ndarray of shape (n_classes, 2)
+        Where the classes are on the unit circle. They start at the left with the first class and go
+        clockwise; classes that are confused with each other are side by side.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    temperature_ : float
+        The temperature used.
+    estimator_ : transformer
+        What embeds the rows, fitted.
+    n_features_in_ : int
+        Columns expected.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names, if X had string ones.
+
+    Notes
+    -----
+    The score of a class is minus half the squared distance of the embedded row to the class mean,
+    in units of the covariance within classes (linear discriminant analysis with equal priors).
+    Probabilities are the softmax of scores / temperature. The order of the anchors is that of a
+    clustering tree, mended by reversing stretches while the confusion of neighbours grows.
+
+    See Also
+    --------
+    labelens.plot.wheel : draws it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from labelens import SupervisedPCA, Wheel, knn_score
+    >>> X, y = load_digits(return_X_y=True)
+    >>> def held_out(model):
+    ...     Z = model.fit(X[:1200], y[:1200]).transform(X)
+    ...     return round(knn_score(Z[:1200], y[:1200], Z[1200:], y[1200:]), 2)
+    >>> held_out(SupervisedPCA(2)), held_out(Wheel(random_state=0))
+    (0.6, 0.94)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        temperature: float | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.temperature = temperature
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the embedding, the class scores, the order of the anchors and the temperature.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes, at least two.
+
+        Returns
+        -------
+        self
+        """
+        automatic = isinstance(self.temperature, str) and self.temperature == "auto"
+        if not automatic:
+            if isinstance(self.temperature, str):
+                raise ValueError(
+                    f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
+                )
+            check_number(self.temperature, "temperature", 0, open_low=True)
+        with unchanged_on_error(self):
+            rows = check_rows(self, X, reset=True)
+            labels, codes, classes = numbered_classes(y, rows.shape[0])
+            estimator = self._embedder(len(classes), rows.shape[1]).fit(rows, labels)
+            return self._around(estimator, estimator.transform(rows), codes, classes)
+
+    def _around(
+        self, estimator: Any, embedded: Any, codes: NDArray[np.intp], classes: list[Any]
+    ) -> Self:
+        """The rest of the fit, from (n, k) embedded rows and the numbers of their classes."""
+        self.estimator_, self.classes_ = estimator, as_class_array(classes)
+        embedded, c = np.asarray(embedded, dtype=np.float64), len(classes)
+        self._centre, self._weights, self._offsets = _discriminant(embedded, codes, c)
+        # The temperature and the order of the anchors need no more than some rows: some of every
+        # class, also where classes come in turn and every other row would be of every other class.
+        step = max(1, embedded.size // BLOCK_NUMBERS, len(codes) * c // BLOCK_NUMBERS)
+        rows = np.sort(np.argsort(codes, kind="stable")[::step])
+        some, own = self._scores(embedded[rows]), codes[rows]
+        self.temperature_ = (
+            _confidence_like_accuracy(some, own)
+            if isinstance(self.temperature, str)
+            else float(self.temperature)
+        )
+        probabilities = softmax(some / self.temperature_, axis=1)
+        self.anchors_ = _anchors(_confusion(probabilities, own))
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Put rows on the disc.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            float32 if X is, else float64.
+        """
+        check_is_fitted(self, "anchors_")
+        rows = check_rows(self, X, reset=False)
+        points = self._placed(self.estimator_.transform(rows))
+        return points.astype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def _placed(self, embedded: Any) -> Array:
+        """(n, k) -> (n, 2)"""
+        embedded = np.asarray(embedded, dtype=np.float64)
+        points = np.empty((len(embedded), 2))
+        block = max(1, BLOCK_NUMBERS // len(self.anchors_))
+        for start in range(0, len(points), block):
+            here = slice(start, start + block)
+            scores = self._scores(embedded[here])
+            points[here] = softmax(scores / self.temperature_, axis=1) @ self.anchors_
+        return points
+
+    def _embedder(self, n_classes: int, n_features: int) -> Any:
+        if self.estimator is None:
+            embedder: Any = KernelSupervisedPCA(
+                shrinkage=1e-3, scale="minmax", random_state=self.random_state
+            )
+        else:
+            embedder = clone(self.estimator)
+        parameters = embedder.get_params(deep=False)
+        if "n_components" in parameters:
+            width = parameters.get("n_random_features", n_features)
+            embedder.set_params(n_components=min(n_classes - 1, width))
+        return embedder
+
+    def _scores(self, embedded: Array) -> Array:
+        """(n, k) -> (n, c), up to a term that is the same for all classes of a row."""
+        return (embedded - self._centre) @ self._weights + self._offsets
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def numbered_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp], list[Any]]:
+    """The labels as an array, the number of each row's class, and the classes, sorted."""
+    if y is None:
+        raise ValueError("The wheel requires y to be passed, but the target y is None.")
+    labels, _ = read_labels(y, n_rows, None)
+    if labels.ndim != 1 or choose_kernel(labels) != "delta":
+        raise ValueError(
+            "The wheel has an anchor for each class, so y must be one column of classes. Unknown "
+            "label type: "
+            + ("several columns." if labels.ndim != 1 else "continuous; cut it into bins first.")
+        )
+    classes, codes = number_labels(labels, label_kind(labels[0]), np.arange(n_rows))
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only, {classes[0]!r}; a wheel needs two or more.")
+    return labels, codes, classes
+
+
+def _discriminant(embedded: Array, codes: Any, n_classes: int) -> tuple[Array, Array, Array]:
+    """The centre (k,), weights (k, c) and offsets (c,) of the class scores."""
+    n = len(embedded)
+    centre = embedded.mean(axis=0)
+    embedded = embedded - centre
+    counts = np.bincount(codes, minlength=n_classes)
+    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_classes, n))
+    means = (members @ embedded) / counts[:, None]
+    around = embedded - means[codes]
+    # A flexible embedding leaves next to nothing within the classes of its training rows: the total
+    # covariance keeps the units sane.
+    metric = around.T @ around / n + RIDGE * (embedded.T @ embedded / n)
+    variances, axes = linalg.eigh(metric)
+    live = variances > 1e-12 * variances[-1] if variances[-1] > 0 else np.zeros(0, dtype=np.intp)
+    whitened = axes[:, live] / np.sqrt(variances[live])
+    # -|z - m|^2 / 2 = z.m - |m|^2 / 2 - |z|^2 / 2, and the last term is the same for all classes.
+    places = means @ whitened
+    return centre, whitened @ places.T, -np.square(places).sum(axis=1) / 2
+
+
+def _confidence_like_accuracy(scores: Array, codes: Any) -> float:
+    """The temperature at which the mean largest probability is the share of rows that are right."""
+    scores = scores - scores.max(axis=1, keepdims=True)
+    goal = min(float((scores.argmax(axis=1) == codes).mean()), MOST_CONFIDENT)
+    scale = float(np.abs(scores).mean())
+    if scale == 0:  # no row is nearer to one class than to another
+        return 1.0
+
+    def too_sure(logarithm: float) -> float:
+        # The largest score is zero now, so its probability is one over the sum.
+        return float((1 / np.exp(scores / np.exp(logarithm)).sum(axis=1)).mean()) - goal
+
+    low, high = np.log(scale) - 20, np.log(scale) + 20
+    if too_sure(low) <= 0 or too_sure(high) >= 0:  # no temperature is
+        return float(np.exp(low if too_sure(low) <= 0 else high))
+    return float(np.exp(brentq(too_sure, low, high, xtol=1e-12)))
+
+
+def _confusion(probabilities: Array, codes: Any) -> Array:
+    """(c, c) symmetric: how much of one class is taken for another."""
+    n, c = probabilities.shape
+    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(c, n))
+    counts = np.maximum(np.bincount(codes, minlength=c), 1)
+    mean = (members @ probabilities) / counts[:, None]
+    return mean + mean.T
+
+
+def _anchors(confusion: Array) -> Array:
+    """(c, c) -> (c, 2) places on the unit circle, the confused ones side by side."""
+    c = len(confusion)
+    apart = confusion.max() - confusion
+    np.fill_diagonal(apart, 0)
+    angles = np.pi - 2 * np.pi * np.arange(c) / c
+    anchors = np.empty((c, 2))
+    anchors[circular_order(apart)] = np.column_stack([np.cos(angles), np.sin(angles)])
+    return anchors

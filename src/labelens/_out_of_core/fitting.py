@@ -1,0 +1,228 @@
+"""A fit of data in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, TypeVar
+
+from sklearn.base import clone
+
+from .._base import devices
+from .._base.jit import get_ready
+from .._base.threads import one_blas_thread
+from .._core.exact_kernel import KernelRows
+from .._core.moments import BLOCK_ROWS, Moments
+from .._engines import ENGINES, engine_of
+from .._engines.errors import placed
+from .._engines.parts import Merge, Part, Parts, Step
+from .._engines.ranges import ranges_of
+from .._engines.sources import Batches, Chunk, Source, absolute, open_source, some_rows
+from .._fit import settings
+from .._fit.batch import numbers_classes, read_batch
+from .._fit.first_pass import Needs
+from .._fit.fitting import draw, finish, fit_parts
+from .checkpoint import Checkpoint
+from .plan import chunk_rows
+from .progress import Progress, ProgressCallback
+from .sending import Sent
+
+Estimator = TypeVar("Estimator")
+
+
+def fit(
+    estimator: Estimator,
+    source: Any,
+    *,
+    label: Any = None,
+    features: Sequence[str] | None = None,
+    engine: str | None = None,
+    device: Any = None,
+    memory: str | int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | ProgressCallback | None = None,
+) -> Estimator:
+    """Fit an estimator on data that need not fit in memory.
+
+    The model is that of `estimator.fit` on all rows at once, to the last bit, wherever nothing is
+    taken from a sample of the rows: `gamma="median"` and `"auto"`, landmarks,
+    `n_components="auto"`, the width of an RBF kernel over labels and the classes of `Sum` and
+    `Product` are, if there are more than 16384 rows (fewer of rows wider than 4 KB). Scaling and
+    `gamma="scale"` of the kernel methods take a first pass over all rows,
+    `class_weight="balanced"` one over the labels.
+
+    Parameters
+    ----------
+    estimator : one of the four methods
+        It is fitted, or left as it was if anything goes wrong.
+    source : array, frame, path, glob, list of paths, iterable of (X, y), or dask array or frame
+        Files are parquet, Arrow, CSV, .npy or .npz, all of one kind and with the same columns;
+        those of a glob are sorted by name. Batches may have any size.
+    label : str, list of str, or array-like, default=None
+        The column of labels, or several; for an array the labels themselves; for .npy files a
+        second .npy file. None: no labels.
+    features : list of str, default=None
+        The columns of files to use; None: all but the labels. A column may hold lists of numbers.
+    engine : None or "dask", default=None
+        Who reads files: this process, or the workers of the active Dask client, each its share. A
+        dask array or frame is reduced where it is in any case. See docs/engines.md.
+    device : str, device or module, default=None
+        Compute on a device, such as "cuda": chunks are sent there while those before are added up.
+        Anything that the `to` method of an estimator takes. See docs/gpu.md.
+    memory : str or int, default=None
+        The most that may be in use beyond what is at the call, such as "512MB". What cannot be
+        done with it is refused before anything is read. With an engine, in every task.
+    checkpoint : path, default=None
+        Where to keep the state of the fit every few seconds. If it is there at the start, the fit
+        goes on from it; at the end it is removed.
+    progress : bool or callable, default=None
+        True prints rows, GB/s and the time that is left; a callable gets rows, rows in all (None
+        if unknown) and bytes.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> import labelens, numpy as np, tempfile, os
+    >>> X, y = np.random.default_rng(0).normal(size=(3000, 5)), np.arange(3000) % 3
+    >>> whole = labelens.SupervisedPCA(2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(os.path.join(folder, "X.npy"), X)
+    ...     np.save(os.path.join(folder, "y.npy"), y)
+    ...     model = labelens.fit(
+    ...         labelens.SupervisedPCA(2), f"{folder}/X.npy", label=f"{folder}/y.npy"
+    ...     )
+    >>> bool((model.components_ == whole.components_).all())
+    True
+    """
+    if engine is not None or engine_of(source) is not None:
+        others = ("checkpoint", checkpoint), ("progress", progress), ("device", device)
+        for name, value in others:
+            if value:
+                raise ValueError(f"{name} is for fits in this process; an engine has its own.")
+        fit_parts(estimator, _parts(estimator, source, label, features, engine, memory))
+        return estimator
+    if devices.on_device(source):
+        for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
+            if value is not None:
+                raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
+        return estimator.fit(source, label)  # type: ignore[attr-defined]
+    opened = open_source(source, label, features)
+    state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
+    stream_into(estimator, opened, memory, state, progress, device)
+    if state is not None:
+        state.remove()
+    return estimator
+
+
+def _parts(
+    estimator: Any, source: Any, label: Any, features: Any, engine: str | None, memory: Any
+) -> Parts:
+    if engine is not None and engine not in ENGINES:
+        known = " or ".join(map(repr, (None, *ENGINES)))
+        raise ValueError(f"engine must be {known}, got {engine!r}.")
+    if (found := engine_of(source)) is not None:
+        if memory is not None:
+            raise ValueError("memory cuts files into chunks, and a dask collection has its own.")
+        return found.Collection(*found.columns_of(source, label, features))
+    opened = open_source(absolute(source), label, features)
+    if opened.once or isinstance(opened, Batches):
+        raise ValueError("Workers read files and arrays themselves, and batches are only here.")
+    assert engine is not None
+    return ENGINES[engine].FileParts(ranges_of(opened, chunk_rows(estimator, opened, memory)))
+
+
+def stream_into(
+    estimator: Any,
+    source: Source,
+    memory: Any,
+    state: Checkpoint | None,
+    progress: Any,
+    device: Any = None,
+) -> None:
+    """Fit the estimator; the state is left behind, with all rows in it."""
+    settings.check(estimator)
+    place = None if device is None else devices.device_of(devices.named_place(device))
+    rows = chunk_rows(estimator, source, memory, place is not None)
+    if place is not None and not settings.is_exact(estimator):
+        source = Sent(source, place, numbers_classes(estimator))
+    get_ready(source.n_bytes // source.head.dtype.itemsize)
+    told = Progress(progress, source.n_rows, source.row_bytes)
+    before = None if state is None else state.load()
+    work, seen, moments = (*before, before[0].moments_) if before else (None, 0, None)
+    stream = source.chunks(rows, start=seen)
+    if work is None:
+        work, stream = _drawn(estimator, source, stream, rows)
+    try:
+        with one_blas_thread():  # once, not for every chunk: it takes a millisecond
+            for chunk in stream:
+                with placed(source, chunk, seen):
+                    work._add(read_batch(work, chunk.X, chunk.y, None, False, False), moments)
+                moments, seen = work.moments_, seen + chunk.n_rows
+                told.at(seen)
+                if state is not None:
+                    state.save(work, seen)
+                del chunk  # a device need not hold it while the next but one is sent
+    except (Exception, KeyboardInterrupt):
+        if state is not None and moments is not None:
+            work.moments_ = moments
+            state.save(work, seen, now=True)  # nothing that was done is lost
+        raise
+    if place is not None and isinstance(work.moments_, KernelRows):
+        work.moments_ = replace(work.moments_, place=place)
+    told.at(seen, done=True)
+    if state is not None:
+        state.save(work, seen, now=True)
+    finish(estimator, work, source.names)
+
+
+class _Whole(Parts):
+    """A source as one part, which this process reads."""
+
+    n_parts = 1
+
+    def __init__(self, source: Source, rows: int) -> None:
+        self._source, self._rows = source, rows
+        self.called, self.names, self.labelled = source.called, source.names, source.labelled
+
+    def each(self, step: Step) -> Iterator[Any]:
+        yield self.reduce(step, Moments.merge)
+
+    def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
+        chunks = self._source.chunks(self._rows, features=features)
+        return step(Part(0, self.called, self.names, chunks))
+
+    def lengths(self) -> Sequence[int]:
+        return (0,)  # no part comes after it
+
+
+def _drawn(
+    estimator: Any, source: Source, stream: Iterator[Chunk], rows: int
+) -> tuple[Any, Iterator[Chunk]]:
+    """A copy of the estimator that knows its maps, and the stream from its first chunk on."""
+    first = next(stream, None)
+    if first is None:
+        raise ValueError(f"There are no rows in {source.called}.")
+    work, parts = clone(estimator), _Whole(source, rows)
+    with placed(source, first, 0):
+        needs = Needs.of(work, first, source.once)
+    if not needs.first:
+        with placed(source, first, 0):
+            draw(work, parts, first, needs)
+        return work, chain([first], stream)
+    if source.once:
+        raise ValueError(
+            f"{needs.first} requires a first pass over the data, and these batches can be read "
+            "only once. Pass a list or an object with __iter__ that can be read again, or numbers "
+            "for parameters that are taken from the data."
+        )
+    head = Chunk(*(some_rows(a, slice(BLOCK_ROWS)) for a in (first.X, first.y)))
+    if hasattr(head.X, "copy"):
+        head = replace(head, X=head.X.copy())
+    del first, stream  # and the buffer with them
+    draw(work, parts, head, needs)
+    return work, source.chunks(rows)

@@ -1,0 +1,98 @@
+"""How many rows a chunk may have: memory is promised before anything is read."""
+
+from __future__ import annotations
+
+import re
+from math import inf, lcm
+from typing import Any
+
+import numpy as np
+
+from .._base.threads import one_blas_thread
+from .._core.moments import BLOCK_ROWS
+from .._engines.sources import Source
+from .._fit.first_pass import sample_rows
+from .._fit.recipe import block_rows, statistics
+
+UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate(["", "K", "M", "G", "T"]) if unit}
+# Bytes of a chunk: two of them stay in a cache between reading and adding up.
+CHUNK_BYTES = 8 << 20
+# Kernel methods take long over a chunk, and threads wait for each other at its end: so many bytes,
+# and as many blocks.
+KERNEL_CHUNK_BYTES, KERNEL_BLOCKS = 32 << 20, 16
+# A device takes long to start and to say that it is done.
+SENT_BYTES = 384 << 20
+# Libraries that the first chunk loads, and what allocators keep: measured, rounded up.
+LOADED = 110 << 20
+# Of unknown labels so many features, or classes, are assumed.
+LABEL_FEATURES = 256
+
+
+def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) -> int:
+    """Rows in a chunk, perhaps to be sent to a device; ValueError if `memory` allows for none."""
+    unit = lcm(BLOCK_ROWS, block_rows(source.head, estimator.batch_size))
+    # Copies of a chunk in the reader, one more of what is done with it, and its labels.
+    row = (source.copies + 1) * source.row_bytes + 64
+    most = CHUNK_BYTES
+    if estimator._kernelised:
+        most = max(KERNEL_CHUNK_BYTES, KERNEL_BLOCKS * BLOCK_ROWS * source.row_bytes)
+    if sent:
+        most = SENT_BYTES
+    if memory is not None:
+        allowed = as_bytes(memory)
+        fixed = LOADED + source.reader_bytes + _fixed(estimator, source)
+        needed = fixed + unit * row
+        if allowed < needed and source.spare_memory():
+            return chunk_rows(estimator, source, memory, sent)
+        if allowed < needed:
+            raise ValueError(
+                f"memory={memory!r} is not enough: this fit needs {_written(needed)} "
+                f"({_written(LOADED + source.reader_bytes)} for libraries and readers, "
+                f"{_written(fixed - LOADED - source.reader_bytes)} for moments and what is made of "
+                f"{BLOCK_ROWS} rows at a time, {_written(unit * row)} for rows)."
+            )
+        most = min(most, (allowed - fixed) // row * source.row_bytes)
+    return max(1, most // source.row_bytes // unit) * unit
+
+
+def _fixed(estimator: Any, source: Source) -> int:
+    """Bytes for all that does not grow with the rows of a chunk."""
+    d = p = source.head.shape[1]
+    if estimator._kernelised:
+        p = int(estimator.n_random_features)
+        if estimator.approximation == "exact":
+            if source.n_rows is None:
+                raise ValueError(
+                    "approximation='exact' keeps all rows, and nobody knows how many there are: "
+                    "no amount of memory can be promised."
+                )
+            return source.n_rows * (16 * d + 8 * LABEL_FEATURES)
+    with one_blas_thread() as threads:
+        pass
+    scatter, sketch, _, labels = statistics(estimator, source.labelled)
+    k = estimator.n_components if isinstance(estimator.n_components, int) else 32
+    cross = 8 * p * (LABEL_FEATURES + (k if sketch else 0))
+    moments = cross + 8 * (p * p * scatter + LABEL_FEATURES**2 * labels)
+    # One before, one so far, one for every thread and one that waits; the solver needs as many.
+    total = moments * (threads + 3)
+    if estimator._kernelised:
+        total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # features on the way
+        total += 8 * p * d  # frequencies or landmarks
+        total += 2 * sample_rows(estimator, source.row_bytes) * source.row_bytes
+    return int(total)
+
+
+def as_bytes(memory: Any) -> int:
+    """512_000_000 or "512MB" or "0.5 GiB"."""
+    number = isinstance(memory, (int, float, np.number)) and not isinstance(memory, bool)
+    if number and 0 < memory < inf:
+        return int(memory)
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*((?:[kKMGT]i?)?)B?\s*", str(memory))
+    if not isinstance(memory, str) or not found:
+        raise ValueError(f"memory must be a number of bytes or text like '512MB', got {memory!r}.")
+    return int(float(found[1]) * UNITS[found[2].replace("k", "K")])
+
+
+def _written(count: float) -> str:
+    return f"{count / 1e6:,.0f} MB"

@@ -1,0 +1,174 @@
+"""Rows through a model, from a source into a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from .._base.files import replaced
+from .._base.optional import require
+from .._base.validation import check_is_fitted
+from .._engines import engine_of
+from .._engines.errors import placed
+from .._engines.sources import Source, has_named_columns, open_source
+from .plan import chunk_rows
+from .progress import Progress, ProgressCallback
+
+Write = Callable[[NDArray[Any]], None]
+
+
+def transform(
+    estimator: Any,
+    source: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    memory: str | int | None = None,
+    progress: bool | ProgressCallback | None = None,
+) -> Any:
+    """Embed data that need not fit in memory, into a file.
+
+    Parameters
+    ----------
+    estimator : one of the four methods, fitted
+    source
+        As in `labelens.fit`. Of files with columns those are read that the model was fitted on;
+        the y of batches is not looked at.
+    out : path, default=None
+        .npy, .parquet or .csv (columns z1, z2, ...). It is there when it is complete, and not
+        before. None, of dask arrays and frames only: what `estimator.transform` gives, lazily.
+    memory, progress
+        As in `labelens.fit`.
+
+    Returns
+    -------
+    Path, or dask array
+        `out`, or the embedding if that is None.
+
+    Examples
+    --------
+    >>> import labelens, numpy as np, tempfile, os
+    >>> X, y = np.random.default_rng(0).normal(size=(3000, 5)), np.arange(3000) % 3
+    >>> model = labelens.SupervisedPCA(2).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Z = np.load(labelens.transform(model, X, os.path.join(folder, "Z.npy")))
+    >>> bool((Z == model.transform(X)).all())
+    True
+    """
+    check_is_fitted(estimator, "moments_")
+    engine = engine_of(source)
+    if engine is not None and out is None:
+        return engine.transformed(estimator, source)
+    path = Path("" if out is None else out)
+    if path.suffix not in WRITERS:
+        raise ValueError(f"out must end in {', '.join(WRITERS)}, got {path.name!r}.")
+    if engine is not None:
+        filled = filter(len, engine.in_pieces(engine.transformed(estimator, source)))
+        return _written(path, filled, estimator.n_components_, "the dask collection")
+    names: Any = getattr(estimator, "feature_names_in_", None)
+    named = names is not None and has_named_columns(source)
+    opened = open_source(source, features=list(names) if named else None)
+    _refuse_other_columns(opened, estimator.n_features_in_, names)
+    rows = chunk_rows(estimator, opened, memory)
+    told = Progress(progress, opened.n_rows, opened.row_bytes)
+
+    def pieces() -> Iterator[NDArray[Any]]:
+        done = 0
+        for chunk in opened.chunks(rows):
+            with placed(opened, chunk, done):
+                frame = hasattr(chunk.X, "columns")  # which knows its names itself
+                embedded = estimator._embedded(estimator if frame else None, chunk.X)
+            yield embedded
+            done += chunk.n_rows
+            told.at(done)
+        if done:
+            told.at(done, done=True)
+
+    return _written(path, pieces(), estimator.n_components_, opened.called)
+
+
+def _written(path: Path, pieces: Iterator[NDArray[Any]], k: int, called: str) -> Path:
+    """The path, once the pieces of an (n, k) embedding are in a file there."""
+    with replaced(path) as file, WRITERS[path.suffix](file, k) as write:
+        first = next(pieces, None)
+        if first is None:
+            raise ValueError(f"There are no rows in {called}.")
+        for rows in chain([first], pieces):
+            write(rows)
+    return path
+
+
+def _refuse_other_columns(source: Source, width: int, names: Any) -> None:
+    found = source.names
+    if source.head.shape[1] != width:
+        raise ValueError(
+            f"{source.called} has {source.head.shape[1]} columns, and the model was fitted on "
+            f"{width}."
+        )
+    if names is not None and found is not None and found != list(names):
+        wrong = next(i for i in range(width) if found[i] != names[i])
+        raise ValueError(
+            f"Column {wrong} of {source.called} is {found[wrong]!r}, and {names[wrong]!r} where "
+            "the model was fitted."
+        )
+
+
+# Files, written a chunk at a time ----------------------------------------------------------------
+
+
+@contextmanager
+def _npy(file: BinaryIO, k: int) -> Iterator[Write]:
+    n, dtype = 0, np.dtype(np.float64)
+
+    def head() -> None:
+        # NumPy leaves room in it for any number of rows.
+        facts = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (n, k)}
+        npy.write_array_header_1_0(file, facts)
+
+    def write(Z: NDArray[Any]) -> None:
+        nonlocal n, dtype
+        if n == 0:
+            dtype = Z.dtype
+            head()
+        n += len(Z)
+        file.write(np.ascontiguousarray(Z).data)
+
+    yield write
+    file.seek(0)
+    head()
+
+
+@contextmanager
+def _table(file: BinaryIO, k: int, writer: Any) -> Iterator[Write]:
+    pa = require("pyarrow", extra="cli")
+    names = [f"z{j + 1}" for j in range(k)]
+    with ExitStack() as stack:
+        opened: Any = None
+
+        def write(Z: NDArray[Any]) -> None:
+            nonlocal opened
+            if opened is None:
+                kind = pa.from_numpy_dtype(Z.dtype)
+                schema = pa.schema([(name, kind) for name in names])
+                opened = stack.enter_context(writer(file, schema))
+            opened.write_batch(pa.record_batch(list(np.asfortranarray(Z).T), names))
+
+        yield write
+
+
+def _parquet(file: BinaryIO, k: int) -> Any:
+    return _table(file, k, require("pyarrow.parquet", extra="cli").ParquetWriter)
+
+
+def _csv(file: BinaryIO, k: int) -> Any:
+    return _table(file, k, require("pyarrow.csv", extra="cli").CSVWriter)
+
+
+WRITERS: dict[str, Any] = {".npy": _npy, ".parquet": _parquet, ".csv": _csv}

@@ -1,0 +1,215 @@
+"""What is explored: rows, columns of labels, and the Python that gets hold of them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.datasets import load_diabetes, load_digits
+
+from .. import tables
+from .._base.optional import require
+from .._base.validation import check_rows
+from .._core.labels import read_labels
+from ..datasets import load_ionosphere, load_sonar, make_spirals, make_xor
+
+FEWEST = 8  # rows, below which nothing can be held out
+MOST_LABEL_COLUMNS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class ExploredData:
+    name: str
+    X: NDArray[Any]  # (n, d), float32 where that loses nothing
+    names: list[str]  # of the d features
+    labels: dict[str, NDArray[Any]]  # (n,) each
+    shown: dict[str, Any]  # (n,) columns to look at beside the labels
+    notes: list[str]
+    code: Callable[[str], str]  # the name of a label -> Python that sets X and y
+    # The names of columns that a saved model asks for; None where X had none.
+    feature_names: list[str] | None = field(default=None)
+    encoding: tables.Encoding | None = field(default=None)  # of a table
+    # (n,) rising, where some rows were left out: by which the user knows the others.
+    numbers: NDArray[np.int64] | None = field(default=None)
+
+
+def from_table(name: str, table: tables.Table, code: str) -> ExploredData:
+    """A table that `tables.pick` has made; `code` is the Python that makes it again."""
+    shown = {c: table.shown[c].tolist() for c in table.shown.columns if c not in table.columns}
+    X = lossless(table.X)
+    narrowed = ".astype(np.float32)" if X.dtype != table.X.dtype else ""
+
+    def loaded(label: str) -> str:
+        taken = f"X, y = table.X{narrowed}, table.columns[{label!r}]"
+        imports = "import numpy as np\n" if narrowed else ""
+        return f"{imports}{code}\n{taken}"
+
+    return ExploredData(
+        name,
+        X,
+        table.names,
+        table.columns,
+        shown,
+        list(table.notes),
+        loaded,
+        feature_names=table.names,
+        encoding=table.encoding,
+        numbers=_numbers(table.shown.index),
+    )
+
+
+def _numbers(index: Any) -> NDArray[np.int64] | None:
+    """Numbers of rows of a file, some of which may have been left out; of other indices none."""
+    numbers = index.to_numpy()
+    rising = numbers.dtype.kind == "i" and (numbers[:1] >= 0).all() and (np.diff(numbers) > 0).all()
+    return numbers.astype(np.int64) if rising and numbers[-1] < 2**32 else None
+
+
+def from_file(
+    frame: Any,
+    path: Path,
+    labels: list[str],
+    beside: Path | None = None,
+    features: list[str] | None = None,
+    drop: list[str] | None = None,
+    impute: str | None = None,
+) -> ExploredData:
+    """Columns of a frame that was read from a file; `beside` is a second file, of labels."""
+    asked = {"features": features, "drop": drop, "impute": impute}
+    given = {name: value for name, value in asked.items() if value}
+    table = tables.pick(frame, labels, **given)  # type: ignore[arg-type]
+    second = "" if beside is None else f", Path({str(beside.absolute())!r}), {labels!r}"
+    options = "".join(f", {name}={value!r}" for name, value in given.items())
+    code = (
+        "from pathlib import Path\n\nfrom labelens import tables\n\n"
+        f"frame = tables.read(Path({str(path.absolute())!r}){second})\n"
+        f"table = tables.pick(frame, {labels!r}{options})"
+    )
+    return from_table(path.name, table, code)
+
+
+def from_arrays(X: Any, y: Any, name: str = "X") -> ExploredData:
+    """Arrays, or a DataFrame, as `labelens.explore` is given them."""
+    if hasattr(X, "columns"):
+        return _from_frame(X, y, name)
+    if sparse.issparse(X):
+        raise TypeError("explore shows rows as they are, and X is sparse; pass X.toarray().")
+    rows = check_rows(None, X, reset=False)
+    if rows.dtype.kind != "f":
+        rows = rows.astype(np.float64)
+    columns, taken = _label_columns(y, rows.shape[0])
+    names = [f"x{j}" for j in range(rows.shape[1])]
+    given = "X" if isinstance(X, np.ndarray) else "np.asarray(X)"
+
+    def code(label: str) -> str:
+        return (
+            "import numpy as np\n\n# X and y are what labelens.explore was given.\n"
+            f"X, y = {given}, {taken[label]}"
+        )
+
+    return ExploredData(name, rows, names, columns, {}, [], code)
+
+
+def _from_frame(X: Any, y: Any, name: str) -> ExploredData:
+    pandas = require("pandas", extra="cli")
+    given = "X.to_pandas()" if hasattr(X, "to_pandas") else "X"
+    frame = X.to_pandas() if hasattr(X, "to_pandas") else X
+    frame = frame.rename(columns=str)
+    if _are_names(y, frame):
+        labels = [y] if isinstance(y, str) else list(y)
+        code = f"from labelens import tables\n\ntable = tables.pick({given}, {labels!r})"
+    else:
+        columns, taken = _label_columns(y, len(frame))
+        if clash := [c for c in columns if c in frame.columns]:
+            raise ValueError(f"{clash[0]!r} is the name of a label and of a column of X.")
+        labels = list(columns)
+        frame = pandas.concat([frame.reset_index(drop=True), pandas.DataFrame(columns)], axis=1)
+        beside = ", ".join(f"{label!r}: {one}" for label, one in taken.items())
+        code = (
+            "import numpy as np\nfrom labelens import tables\n\n"
+            f"frame = {given}.assign(**{{{beside}}})\n"
+            f"table = tables.pick(frame, {labels!r})"
+        )
+    return from_table(name, tables.pick(frame, labels), code)
+
+
+def _are_names(y: Any, frame: Any) -> bool:
+    """Whether y names columns of the frame; a list of labels would repeat itself."""
+    if isinstance(y, str):
+        return True
+    strings = isinstance(y, list) and all(isinstance(one, str) for one in y)
+    return strings and 0 < len(set(y)) == len(y) and set(y) <= set(frame.columns)
+
+
+def _label_columns(y: Any, n: int) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """One column of labels or several, by name, and the Python that takes each of them from y."""
+    if y is None:
+        raise ValueError("y is None: there are no labels to see the data through.")
+    if isinstance(y, Mapping) or hasattr(y, "columns"):
+        names = y if isinstance(y, Mapping) else y.columns
+        found = [(str(name), y[name], f"np.asarray(y[{name!r}])") for name in names]
+    else:
+        array = np.asarray(y)
+        if array.ndim == 2 and array.shape[1] > 1:
+            columns = enumerate(array.T)
+            found = [(f"y{j}", column, f"np.asarray(y)[:, {j}]") for j, column in columns]
+        else:
+            name = getattr(y, "name", None)
+            name = str(name) if name is not None else "y"
+            found = [(name, array.reshape(len(array)), "np.asarray(y).ravel()")]
+    if not found:
+        raise ValueError("y has no columns: there are no labels to see the data through.")
+    if len(found) > MOST_LABEL_COLUMNS:
+        raise ValueError(
+            f"y has {len(found)} columns, and at most {MOST_LABEL_COLUMNS} can be switched "
+            "between; pass those to look at."
+        )
+    return (
+        {name: read_labels(column, n, None)[0] for name, column, _ in found},
+        {name: taken for name, _, taken in found},
+    )
+
+
+def lossless(X: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in half the memory, where float32 holds them exactly."""
+    if X.dtype != np.float64:
+        return X
+    with np.errstate(over="ignore"):
+        small = X.astype(np.float32)
+    return small if np.array_equal(small, X) else X
+
+
+# The data that come with the package ---------------------------------------------------------
+
+
+def bundled() -> dict[str, Callable[[], ExploredData]]:
+    """What there is to look at without any data of one's own, by title."""
+    here, theirs = "labelens.datasets", "sklearn.datasets"
+    return {
+        "Digits": lambda: _known("Digits", theirs, load_digits, "digit"),
+        "Sonar": lambda: _known("Sonar", here, load_sonar, "class"),
+        "Ionosphere": lambda: _known("Ionosphere", here, load_ionosphere, "class"),
+        "Spirals": lambda: _drawn("Spirals", make_spirals),
+        "XOR": lambda: _drawn("XOR", make_xor),
+        "Diabetes": lambda: _known("Diabetes", theirs, load_diabetes, "progression"),
+    }
+
+
+def _known(title: str, module: str, load: Callable[..., Any], label: str) -> ExploredData:
+    data, loader = load(), load.__name__
+    names = [str(name) for name in data.feature_names]
+    code = f"from {module} import {loader}\n\nX, y = {loader}(return_X_y=True)"
+    labels = {label: np.asarray(data.target)}
+    return ExploredData(title, data.data, names, labels, {}, [], lambda _: code)
+
+
+def _drawn(title: str, make: Callable[..., Any]) -> ExploredData:
+    (X, y), maker = make(random_state=0), make.__name__
+    names = [f"x{j}" for j in range(X.shape[1])]
+    code = f"from labelens.datasets import {maker}\n\nX, y = {maker}(random_state=0)"
+    return ExploredData(title, X, names, {"class": y}, {}, [], lambda _: code)
