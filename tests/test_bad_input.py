@@ -341,7 +341,7 @@ def test_inverse_transform_of_the_wrong_shape():
 
 
 def test_interrupted_fit_keeps_the_old_model(monkeypatch):
-    import labelens._fit.projection
+    import labelens._fit.summarize
 
     X, y = good()
     model = SupervisedPCA(1).fit(X, y)
@@ -350,7 +350,7 @@ def test_interrupted_fit_keeps_the_old_model(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(labelens._fit.projection, "summarize", interrupt)
+    monkeypatch.setattr(labelens._fit.summarize, "summarize", interrupt)
     for method in (model.fit, model.partial_fit):
         with pytest.raises(KeyboardInterrupt):
             method(X + 1, y)

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from label_cases import HOURS, LETTERS, PARENTS, RATINGS, SETS, SIMILAR, draw, rows_of_all
 from labelens import SupervisedPCA, SupervisedRandomProjection
-from labelens._core.labels import alike, columns
+from labelens._core.labels import columns, similarity
 from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Product, Sum, Tree
 
 
@@ -105,7 +105,7 @@ def test_label_maps_of_other_kernels_are_refused(rows, label_map, kernel):
 
 
 def test_what_would_take_minutes_is_refused(rows, monkeypatch):
-    monkeypatch.setattr(alike, "MOST_CLASSES", 4)
+    monkeypatch.setattr(similarity, "MOST_CLASSES", 4)
     with pytest.raises(ValueError, match="for 4 classes at most, and there are 5"):
         SupervisedPCA(1, label_kernel="ordinal").fit(rows, RATINGS)
     monkeypatch.setattr(columns, "MOST_FEATURES", 14)

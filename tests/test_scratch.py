@@ -61,8 +61,8 @@ def test_models_and_embeddings_keep_their_bits(rng, monkeypatch, model, dtype, o
             asked.append(shape)
             return np.full(shape, np.nan, dtype)
 
-    for module in ("recipe", "embedding"):
-        monkeypatch.setattr(f"labelens.{module}.Scratch", Anew)
+    for module in ("summarize", "embedding"):
+        monkeypatch.setattr(f"labelens._fit.{module}.Scratch", Anew)
     truth = model.fit(X, y)
     np.testing.assert_array_equal(components, truth.components_)
     np.testing.assert_array_equal(embedding, truth.transform(X))
@@ -78,7 +78,7 @@ def test_blocks_are_made_in_the_same_memory(rng, monkeypatch):
             places.append(array.ctypes.data)
             return array
 
-    monkeypatch.setattr("labelens._fit.recipe.Scratch", Seen)
+    monkeypatch.setattr("labelens._fit.summarize.Scratch", Seen)
     X = rng.normal(size=(8 * 1024, 128)).astype(np.float32)
     with working():  # on this thread alone
         KernelSupervisedRandomProjection(1, gamma=0.01, random_state=0).fit(X, X[:, 0] > 0)

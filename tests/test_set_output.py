@@ -15,7 +15,8 @@ from labelens import (
     Wheel,
     select,
 )
-from labelens._fit.fitting import finish
+from labelens._fit.driver import finish
+from labelens._fit.job import Job
 from labelens._fit.settings import altered
 from labelens.persist import load_method, load_state, save_method, save_state
 from persist.forging import Forgery, put
@@ -82,7 +83,8 @@ def test_a_fit_that_goes_on_keeps_what_the_caller_has_set(data, tmp_path):
     state = tmp_path / "state"
     save_state(made(SupervisedPCA, "pandas").fit(X, y), state, {})
     model = made(SupervisedPCA, "polars")
-    finish(model, load_state(state)[0], None)
+    saved = load_state(state)[0]
+    finish(model, Job.of(saved), saved.moments_)
     assert isinstance(model.transform(X), pl.DataFrame)
 
 

@@ -17,7 +17,7 @@ from labelens import (
 )
 from labelens._engines.parts import Refused, merge_by_tasks, merge_in_tree
 from labelens._fit import first_pass
-from labelens._fit.fitting import fit_parts
+from labelens._fit.driver import fit_rows
 
 N, D = 5000, 6
 SRP, KSRP = SupervisedRandomProjection, KernelSupervisedRandomProjection
@@ -50,7 +50,7 @@ def rows(rng):
 
 def fitted(model, parts):
     model = clone(model)
-    fit_parts(model, Here(parts))
+    fit_rows(model, Here(parts))
     return model
 
 
@@ -230,15 +230,15 @@ def test_what_is_wrong_is_said_with_the_part(rows):
     broken = X.copy()
     broken[1730, 2] = np.nan
     with pytest.raises(ValueError, match=r"In rows 0 to 1023 of part 3 of the list: .* row 6, col"):
-        fit_parts(model, Here(cut(ENDS, broken, y)))
+        fit_rows(model, Here(cut(ENDS, broken, y)))
     assert model.components_ is before
     parts = cut(ENDS, X, y)
     parts[3] = (parts[3][0][:, :4], parts[3][1])
     with pytest.raises(ValueError, match="part 3 of the list: X has 4 features, but SupervisedPCA"):
-        fit_parts(model, Here(parts))
+        fit_rows(model, Here(parts))
     parts[3] = (X[:10], y[:9])
     with pytest.raises(ValueError, match=r"part 3 of the list: .*10 rows, 9 labels"):
-        fit_parts(model, Here(parts))
+        fit_rows(model, Here(parts))
 
     class Strict(FunctionTransformer):
         def transform(self, y):
@@ -246,9 +246,9 @@ def test_what_is_wrong_is_said_with_the_part(rows):
 
     words = "part 0 of the list: 'utf-8' codec can't decode"
     with pytest.raises(ValueError, match=words) as caught:
-        fit_parts(SupervisedPCA(2, label_kernel=Strict()), Here([(X, y)]))
+        fit_rows(SupervisedPCA(2, label_kernel=Strict()), Here([(X, y)]))
     assert type(caught.value) is ValueError  # theirs takes five arguments
     with pytest.raises(ValueError, match="There are no rows in the list"):
-        fit_parts(model, Here([(X[:0], y[:0])] * 3))
+        fit_rows(model, Here([(X[:0], y[:0])] * 3))
     with pytest.raises(ValueError, match="use approximation='nystroem' or random features"):
-        fit_parts(KSRP(2, approximation="exact"), Here([(X, y)]))
+        fit_rows(KSRP(2, approximation="exact"), Here([(X, y)]))

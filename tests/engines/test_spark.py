@@ -24,7 +24,7 @@ from labelens import (
 )
 from labelens._engines.parts import Refused
 from labelens._engines.sources.vectors import dense_rows, sparse_rows
-from labelens._fit.fitting import fit_parts
+from labelens._fit.driver import fit_rows
 from labelens.spark import partials
 
 pytest.importorskip("pyspark", reason='needs pip install "labelens[spark]"')
@@ -91,7 +91,7 @@ def test_the_model_of_one_machine(frames, rows, model):
     assert_same_bits(one, whole)
 
     several, alike = labelens.spark.fit(clone(model), frames[1], NAMES, "y"), clone(model)
-    fit_parts(alike, Here(cut(ENDS, *rows)))
+    fit_rows(alike, Here(cut(ENDS, *rows)))
     del several.feature_names_in_
     assert_same_bits(several, alike)
     assert subspace_distance(several.components_.T, whole.components_.T) < 1e-12

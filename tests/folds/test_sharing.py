@@ -23,7 +23,8 @@ from labelens._core.maps import fourier
 from labelens._fit import folds, recipe
 from labelens._fit.batch import read_batch
 from labelens._fit.folds import passes_of, without_each
-from labelens._fit.recipe import draw_recipe, summarize
+from labelens._fit.recipe import draw_recipe
+from labelens._fit.summarize import summarize
 
 # Moments of all folds but one ------------------------------------------------------------------
 

@@ -181,9 +181,9 @@ def _check_device_rows(estimator: Any, X: Any, reset: bool) -> Any:
     return xp.astype(X, xp.float32 if short else xp.float64)
 
 
-def check_same_place(estimator: Any, X: Any, method: str) -> None:
+def check_same_place(estimator: Any, place: Any, X: Any, method: str) -> None:
     """As scikit-learn's estimators do while its array API dispatch is on; ours take any without."""
-    if get_config()["array_api_dispatch"] and devices.place_of(X) != estimator._place:
+    if get_config()["array_api_dispatch"] and devices.place_of(X) != place:
         raise ValueError(
             f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
             "and the same device as those passed to fit(); move X, or the model with to(), or turn "

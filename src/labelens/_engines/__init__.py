@@ -1,11 +1,10 @@
 """Rows that are on many machines, or in many pieces: where they are is no part of a method.
 
-parts.py        what an engine has to offer, and the tree in which partial results are merged
-fitting.py      a fit of rows in parts, on any engine
-first_pass.py   what has to be known of all rows before the first is added
-files.py        files in parts
-on_dask.py      Dask
-errors.py       where in a source an error is
+sources/    where rows come from, as streams of chunks
+parts.py    what an engine has to offer, and the tree in which partial results are merged
+ranges.py   files in parts
+on_dask.py  Dask
+errors.py   where in a source an error is
 """
 
 from __future__ import annotations
@@ -23,6 +22,6 @@ def engine_of(X: Any) -> ModuleType | None:
     """The engine whose collection this is; None if it is no collection of any.
 
     An engine is a module with `Collection(X, y, weight)`, which is `Parts`, and
-    `transformed(model, X)`, which is lazy. It is told by what the user has imported.
+    `mapped(function, X)`, which is lazy. The user has imported its library.
     """
     return on_dask if on_dask.is_dask(X) else None

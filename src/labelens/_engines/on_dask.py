@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import sys
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate, pairwise
@@ -22,7 +22,7 @@ import numpy as np
 
 from .._base.optional import require
 from .._base.threads import working
-from .._base.validation import some, wanted_container
+from .._base.validation import some
 from .._core.labels import as_labels
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
 from .ranges import Range
@@ -250,38 +250,30 @@ def _known_lengths(values: Any) -> list[int] | None:
 # Transforming ------------------------------------------------------------------------------------
 
 
-def transformed(model: Any, X: Any) -> Any:
-    """A dask array of the embedding, (n, k), of which nothing has been computed yet."""
-    if (container := wanted_container(model)) != "default":
-        raise ValueError(
-            f"set_output(transform={container!r}) makes frames that are in memory, and these rows "
-            "are elsewhere: use set_output(transform='default'), and "
-            "dask.dataframe.from_dask_array(Z, columns=model.get_feature_names_out())."
-        )
+def mapped(function: Callable[[Any], Any], X: Any) -> Any:
+    """A dask array of a function of rows, (n, d) -> (n, k), that is computed when asked for."""
     X = rows_of(X)
     frame = hasattr(X, "columns")
-    # Workers get the solution and not the problem; and what is wrong with columns is said now.
-    model._solve()
     some = X._meta_nonempty if frame else np.ones((1, X.shape[1]), X.dtype)
-    like = model._embedded(model, some)[:0]
-    packed = require("dask", extra="dask").delayed(_packed(model), traverse=False)
+    like = function(some)[:0]  # which says now what is wrong with columns
+    packed = require("dask", extra="dask").delayed(_packed(function), traverse=False)
     how = dict(packed=packed, like=like)
     if frame:
-        return X.map_partitions(_embedded, meta=like, **how)
+        return X.map_partitions(_applied, meta=like, **how)
     chunks = (X.chunks[0], (like.shape[1],))
-    return X.map_blocks(_embedded, dtype=like.dtype, chunks=chunks, meta=like, **how)
+    return X.map_blocks(_applied, dtype=like.dtype, chunks=chunks, meta=like, **how)
 
 
-def in_pieces(embedding: Any) -> Iterator[Any]:
+def computed_in_order(embedding: Any) -> Iterator[Any]:
     """The blocks of an embedding in order, AHEAD of them computed at a time."""
     compute, blocks = require("dask", extra="dask").compute, _blocks(embedding)
     for start in range(0, len(blocks), AHEAD):
         yield from compute(*blocks[start : start + AHEAD])
 
 
-def _embedded(rows: Any, packed: bytes, like: Any) -> Any:
+def _applied(rows: Any, packed: bytes, like: Any) -> Any:
     if rows.shape[0] == 0:
         return like
-    model = pickle.loads(packed)
+    function = pickle.loads(packed)
     with working():
-        return model._embedded(model, rows)
+        return function(rows)

@@ -29,17 +29,20 @@ there.
         def reduce(self, step, merge, features=True):
             return merge_in_tree(self.each(step), merge)
 
-    fit_parts(estimator, Here())
+    fit_rows(estimator, Here())
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from .._base import devices
 from .._base.threads import working
+from .._core.moments import BLOCK_ROWS
 from .errors import placed, plain_kind
 from .sources import Chunk
 
@@ -56,6 +59,7 @@ class Part:
     called: str  # in messages
     names: list[str] | None  # of the columns, where X of a chunk does not know them
     chunks: Iterable[Chunk]
+    start: int = 0  # the number of the first row, in messages
 
     def fold(
         self,
@@ -64,7 +68,7 @@ class Part:
         until: Callable[[Any], bool] = lambda total: False,
     ) -> Any:
         """take(take(total, first chunk), second chunk) and so on, of chunks that have rows."""
-        start = 0
+        start = self.start
         for chunk in self.chunks:
             if chunk.n_rows and (chunk.weight is None or chunk.weight.any()):
                 with placed(self, chunk, start):
@@ -72,6 +76,7 @@ class Part:
                 if until(total):
                     break
             start += chunk.n_rows
+            del chunk  # a device need not hold it while the next but one is sent
         return total
 
 
@@ -86,6 +91,10 @@ class Parts(ABC):
     labelled: bool
     weighted: bool = False  # whether rows have weights
     names: list[str] | None = None  # of the columns, where X of a chunk does not know them
+    complete: bool = False  # whether the first rows are all there are
+    once: bool = False  # whether rows can be read only once
+    elsewhere: bool = True  # whether rows are on other machines, or in other processes
+    place: devices.Place | None = None  # the kind of array that rows are, None: NumPy's
 
     @abstractmethod
     def each(self, step: Step) -> Iterator[Any]:
@@ -98,12 +107,44 @@ class Parts(ABC):
         None where no part has rows.
         """
 
+    def first(self, some: Callable[[Chunk], Chunk]) -> Chunk | None:
+        """What `some` leaves of the first rows, BLOCK_ROWS if there are as many; None: no rows."""
+        found: list[Chunk] = []
+        for chunks in self.each(_FirstRows(some)):
+            found += chunks or []
+            if sum(chunk.n_rows for chunk in found) >= BLOCK_ROWS:
+                break
+        return Chunk.joined(found) if found else None
+
+    def release(self, first: Chunk) -> Chunk:
+        """Let go of all rows but some of these, before every row is read."""
+        return first
+
+    def located(self, chunk: Chunk) -> AbstractContextManager[None]:
+        """Say of errors in the first rows where those are; workers have said so themselves."""
+        return nullcontext()
+
     def lengths(self) -> Sequence[int]:
         """How many rows every part has: counted, unless it is known."""
         return self.reduce(_length, one_after_the_other, features=not self.labelled)
 
     def part(self, number: int, chunks: Iterable[Chunk]) -> Part:
         return Part(number, f"part {number} of {self.called}", self.names, chunks)
+
+
+@dataclass(frozen=True)
+class _FirstRows:
+    some: Callable[[Chunk], Chunk]
+
+    def __call__(self, part: Part) -> list[Chunk]:
+        found: list[Chunk] = []
+
+        def take(count: int, chunk: Chunk) -> int:
+            found.append(self.some(chunk).take(slice(BLOCK_ROWS)))
+            return count + found[-1].n_rows
+
+        part.fold(take, 0, until=lambda count: count >= BLOCK_ROWS)
+        return found
 
 
 def _length(part: Part) -> tuple[int, ...]:

@@ -31,9 +31,10 @@ from .._core.solvers import SPECTRAL
 from . import settings
 from .batch import Batch
 from .folds import blockwise, cross_validate
-from .recipe import draw_label_map, draw_recipe, needs_spread, settle_kernel, spread_of, summarize
+from .recipe import draw_label_map, draw_recipe, needs_spread, settle_kernel, spread_of
 from .shuffles import Rows, shuffler
 from .solution import solve
+from .summarize import summarize
 from .task import Task
 
 WIDTHS = 10.0 ** np.arange(-2, 2.1, 0.5)
@@ -79,7 +80,7 @@ def _is_auto(estimator: Any, name: str) -> bool:
 
 def _lean(estimator: Any, **changes: Any) -> Any:
     """The same method with features that are cheap, and exist."""
-    parameters = settings.of(estimator)
+    parameters = settings.values(estimator)
     if parameters.get("approximation") == "exact":
         changes["approximation"] = "nystroem"
     if "n_random_features" in parameters:

@@ -57,9 +57,9 @@ def _by_label(recipe: Recipe, batch: Batch) -> Moments | None:
     return Moments(n, tuple(classes.tolist()), cross)
 
 
-def _in_blocks(recipe: Recipe, batch: Batch, right: EncodedLabels | None, seen: int) -> Moments:
+def _in_blocks(recipe: Recipe, batch: Batch, encoded: EncodedLabels | None, seen: int) -> Moments:
     """In general: so many rows were seen before."""
-    rows, labels = batch.rows, _Labels(recipe, batch, right)
+    rows, labels = batch.rows, _Labels(recipe, batch, encoded)
     total = float(rows.shape[0]) if batch.weight is None else float(batch.weight.sum())
     with devices.products(devices.place_of(rows), recipe.parameters["precision"]):
         if _waves_by_classes(recipe, labels):
@@ -71,12 +71,12 @@ def _in_blocks(recipe: Recipe, batch: Batch, right: EncodedLabels | None, seen: 
                 fold = _folded(recipe, rows, labels, seen, centre_of(rows))
     return Moments(
         rows.shape[0],
-        None if right is None else right.classes,
+        None if encoded is None else encoded.classes,
         labels.cross(fold),
         fold.scatter(total) if recipe.scatter else None,
         None if recipe.noise is None else fold.cross("noise", total, np.zeros(recipe.noise.width)),
         fold.spread(total) if recipe.spread else None,
-        None if right is None else recipe.label_scatter_of(right, batch.label_weight),
+        None if encoded is None else recipe.label_scatter_of(encoded, batch.label_weight),
     )
 
 
@@ -130,32 +130,34 @@ def _width(recipe: Recipe, in_place: bool) -> int:
 class _Labels:
     """Weights and labels of a batch where its rows are; what lacks a label weighs nothing."""
 
-    def __init__(self, recipe: Recipe, batch: Batch, right: EncodedLabels | None) -> None:
-        self._batch, self._right = batch, right
+    def __init__(self, recipe: Recipe, batch: Batch, encoded: EncodedLabels | None) -> None:
+        self._batch, self._encoded = batch, encoded
         # Of the dtype of features: rows that are scaled and summed as they are become float64.
         self._rows = batch.rows if recipe.scaling is None else recipe.scaled(batch.rows[:1, :])
         self._columns = recipe.label_columns
         numbered = isinstance(batch.labels, NumberedLabels)
-        self._whole = right is None or numbered or bool(batch.labelled.all())
+        self._whole = encoded is None or numbered or bool(batch.labelled.all())
         self._place = None if self._whole else np.cumsum(batch.labelled) - 1
         self._codes: Any = None
         self._origin = np.zeros(0)
-        if right is None:
+        if encoded is None:
             return
-        if right.codes is None:
-            self._origin = _dense(right.features[:1024]).mean(axis=0)
-        elif devices.on_device(right.codes):
-            self._codes = right.codes
+        if encoded.codes is None:
+            self._origin = _dense(encoded.features[:1024]).mean(axis=0)
+        elif devices.on_device(encoded.codes):
+            self._codes = encoded.codes
         else:
-            codes = right.codes
+            codes = encoded.codes
             if not self._whole:
                 codes = np.full((len(batch.labelled), codes.shape[1]), -1)
-                codes[batch.labelled] = right.codes
+                codes[batch.labelled] = encoded.codes
             self._codes = devices.like(codes, self._rows, np.int32)
 
     @property
     def n_classes(self) -> int:
-        return 0 if self._codes is None or self._right is None else len(self._right.classes or ())
+        return (
+            0 if self._codes is None or self._encoded is None else len(self._encoded.classes or ())
+        )
 
     def few(self) -> bool:
         return few_classes(self._rows, self._codes, self.n_classes) is not None
@@ -171,19 +173,19 @@ class _Labels:
 
     def of(self, here: slice) -> tuple[Any, Any, int, Any]:
         """Weights of labelled rows, class numbers, how many classes there are, label features."""
-        if self._right is None:
+        if self._encoded is None:
             return None, None, 0, None
         if self._codes is not None:
             return self.weight(here), self._codes[here, :], self.n_classes, None
         which = here if self._place is None else self._place[here]
-        features = devices.like(_dense(self._right.features[which]) - self._origin, self._rows)
+        features = devices.like(_dense(self._encoded.features[which]) - self._origin, self._rows)
         weight: Any = self.given(here)
         if not self._whole:
             weight = self._batch.labelled[here] * (1.0 if weight is None else weight)
         return None if weight is None else devices.like(weight, self._rows), None, 0, features
 
     def cross(self, fold: Fold) -> Any:
-        if self._right is None:
+        if self._encoded is None:
             return None
         if self._codes is not None:
             return fold.classes(self._columns)

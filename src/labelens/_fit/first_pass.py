@@ -29,17 +29,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._base import devices
-from .._base.optional import require
 from .._base.validation import check_rows
-from .._core.labels import Labels, Traits, as_labels, read_labels
+from .._core.labels import Traits, as_labels, read_labels
 from .._core.labels.reading import may_change
 from .._core.labels.vocabulary import label_kind, number_labels, scrambled
 from .._core.labels.weighting import class_weights, refuse_no_classes
 from .._core.moments import Spread
-from .._engines.sources import Chunk, some_rows
+from .._engines.sources import Chunk, join_rows, some_rows
 from ..label_kernels.columns import ColumnwiseKernel
 from .batch import LabelSample, read_batch
 from .recipe import needs_spread, spread_of
@@ -282,17 +280,6 @@ def sample_of(chunks: Iterable[Chunk], size: int) -> Chunk | None:
         sample.take(chunk, seen)
         seen += chunk.n_rows
     return sample.rows() if seen else None
-
-
-def join_rows(parts: Any) -> Any:
-    """Rows, labels or weights, one after the other."""
-    if parts[0] is None or len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], Labels):
-        return Labels.joined(parts)
-    if hasattr(parts[0], "iloc"):
-        return require("pandas", extra="cli").concat(parts, ignore_index=True)
-    return sparse.vstack(parts, "csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _rows_of(X: Any, which: Any) -> Any:

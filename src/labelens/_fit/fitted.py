@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from numpy.typing import NDArray
+
 from .._base import devices
+from .._base.jit import get_ready
 from .._base.threads import one_blas_thread
-from .._base.validation import check_is_fitted
+from .._base.validation import (
+    all_finite,
+    check_is_fitted,
+    check_rows,
+    refuse_non_finite,
+    wanted_container,
+)
 from .._base.warn import warn_user
 from .._core.labels.vocabulary import as_class_array, label_order
 from .._core.moments import Array, FirstClasses
+from . import settings
+from .embedding import embed
 from .recipe import Recipe
 from .solution import Solved, SolvedDual, solve, too_many_components
 
 # All that a fit leaves on an estimator. A new one starts without any of it, whatever its route.
-STATE = ("n_features_in_", "feature_names_in_", "_recipe", "moments_", "_solved", "_place")
+COLUMNS = ("n_features_in_", "feature_names_in_")
+STATE = ("_recipe", "moments_", "_solved", "_place")
+
+
+def recipe_of(model: Any) -> Recipe:
+    """The maps of a fitted model."""
+    check_is_fitted(model, "moments_")
+    return model._recipe
+
+
+def solution_of(model: Any) -> Any:
+    """The solution for the moments of a fitted model, computed once."""
+    return model._solve()
+
+
+def embed_rows(model: Any, X: Any, check_columns: bool = True) -> NDArray[Any]:
+    """(n, d) -> (n, k); `check_columns` is False where X is known to have those of the model."""
+    recipe, kernelised = recipe_of(model), settings.is_kernel_method(model)
+    rows = check_rows(model if check_columns else None, X, reset=False, finite=kernelised)
+    if kernelised and not devices.on_device(rows):
+        get_ready(rows.size)
+    embedding = embed(recipe, model.moments_, solution_of(model), rows)
+    if not all_finite(embedding):
+        refuse_non_finite(rows, getattr(model, "feature_names_in_", None))
+        raise ValueError(
+            f"The embedding of these rows overflows {embedding.dtype}: scale X down"
+            + (", or pass it as float64." if devices.is_single(embedding) else ".")
+        )
+    return devices.shown_at(embedding, devices.place_of(X))
+
+
+def lazily_embedded(model: Any, X: Any, engine: Any) -> Any:
+    """The embedding of a collection of an engine, of which nothing has been computed yet."""
+    if (container := wanted_container(model)) != "default":
+        raise ValueError(
+            f"set_output(transform={container!r}) makes frames that are in memory, and these rows "
+            "are elsewhere: use set_output(transform='default'), and "
+            "dask.dataframe.from_dask_array(Z, columns=model.get_feature_names_out())."
+        )
+    solution_of(model)  # workers get the solution and not the problem
+    return engine.mapped(partial(embed_rows, model), X)
 
 
 class FittedAttributes:
@@ -25,15 +77,16 @@ class FittedAttributes:
     _solved: Solved | SolvedDual | None  # None until the components are needed
     _place: devices.Place | None = None  # where the rows were; None: on the host, in NumPy's arrays
 
-    def _forget(self) -> None:
-        """As if it had never been fitted."""
-        for name in STATE:
+    def _become(
+        self, recipe: Recipe, moments: Any, columns_of: Any, place: devices.Place | None = None
+    ) -> None:
+        """Take this in place of what an earlier fit has left."""
+        columns = {name: vars(columns_of)[name] for name in COLUMNS if name in vars(columns_of)}
+        for name in (*COLUMNS, *STATE):
             self.__dict__.pop(name, None)
-
-    def _become(self, other: FittedAttributes) -> None:
-        """Take the state of another estimator in place of what a fit before has left."""
-        self._forget()
-        self.__dict__.update({name: vars(other)[name] for name in STATE if name in vars(other)})
+        vars(self).update(columns)
+        self._recipe, self.moments_, self._solved = recipe, moments, None
+        self._show_at(place)
 
     def _solve(self) -> Any:
         """The solution for the moments as they are, computed once."""

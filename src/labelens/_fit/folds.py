@@ -34,16 +34,9 @@ from .._core.moments import BLOCK_ROWS, Array, Moments
 from . import settings
 from .batch import Batch
 from .embedding import embed
-from .recipe import (
-    Recipe,
-    draw_label_map,
-    draw_recipe,
-    scales_moments,
-    settle_kernel,
-    statistics,
-    summarize,
-)
+from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, settle_kernel, statistics
 from .solution import solve
+from .summarize import summarize
 
 Item = TypeVar("Item")
 # Features from which on solving takes longer than starting threads.
@@ -251,7 +244,7 @@ class _Variant:
 
 def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_Variant]:
     def what_is_solved(i: int) -> list[Any]:
-        parameters = settings.of(estimators[i])
+        parameters = settings.values(estimators[i])
         if not estimators[i]._solver.random_labels:
             parameters.pop("n_components")  # the first of many components are those of few
         return [type(estimators[i]).__name__, *parameters.values()]
@@ -259,7 +252,7 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
     for members in grouped(one.members, what_is_solved):
         sizes = [estimators[i].n_components for i in members]
         lead = estimators[members[int(np.argmax(sizes))]]
-        parameters = settings.of(lead)
+        parameters = settings.values(lead)
         if not scales_moments(lead):
             parameters["scale"] = None  # done to the rows
         recipe = replace(

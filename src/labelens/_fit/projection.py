@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from .._base import devices
-from .._base.jit import get_ready
 from .._base.page import DocumentationLink
 from .._base.threads import one_blas_thread
 from .._base.validation import (
-    all_finite,
     check_embedding,
     check_is_fitted,
-    check_rows,
     check_same_place,
-    refuse_non_finite,
-    unchanged_on_error,
 )
 from .._core.moments import check_can_grow
 from .._core.solvers import Solver
 from .._engines import engine_of
-from . import device, settings
-from .auto import settle
-from .batch import Batch, read_batch
-from .embedding import embed
-from .fitted import FittedAttributes
-from .fitting import fit_parts
-from .recipe import draw_recipe, keep_rows, summarize
+from . import settings
+from .batch import read_batch
+from .driver import RowsInMemory, fit_rows
+from .fitted import FittedAttributes, embed_rows, lazily_embedded
+from .job import Job
 
 
 class Projection(
@@ -68,16 +59,9 @@ class Projection(
         -------
         self
         """
-        if (engine := engine_of(X)) is not None:
-            fit_parts(self, engine.Collection(X, y, sample_weight))
-            return self
-        with unchanged_on_error(self), one_blas_thread():
-            self._take(X, y, sample_weight, before=None, last=True)
-            try:
-                self._solve()
-            except NotFittedError as error:
-                raise ValueError(str(error)) from None
-        return self
+        engine = engine_of(X)
+        rows = RowsInMemory if engine is None else engine.Collection
+        return fit_rows(self, rows(X, y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add a batch of any size: only the moments are updated.
@@ -104,8 +88,16 @@ class Projection(
         before = getattr(self, "moments_", None)
         check_can_grow(before)
         settings.check_streams(self)
-        with unchanged_on_error(self):
-            self._take(X, y, sample_weight, before, last=False)
+        settings.check(self)
+        first = before is None
+        work = settings.altered(self) if first else self
+        batch = read_batch(work, X, y, sample_weight, first=first, last=False)
+        if first:
+            job = Job.draw(work, batch)
+        else:
+            settings.check_unchanged(self, self._recipe.parameters)
+            job = Job.of(self)
+        self._become(job.recipe, job.add(batch, before), work, devices.place_of(X))
         return self
 
     def merge(self, other: Projection) -> Self:
@@ -138,61 +130,6 @@ class Projection(
         self._solved = None
         return self
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, before: Any, last: bool) -> None:
-        """Add a batch to the moments of those before; the first one draws the recipe.
-
-        `last` says that no other batch will follow.
-        """
-        settings.check(self)
-        first = before is None
-        if first:
-            self._forget()
-        batch = read_batch(self, X, y, sample_weight, first, last)
-        self._show_at(devices.place_of(X))
-        if not devices.on_device(batch.rows):
-            get_ready(batch.rows.size)
-        if first:
-            self._draw(batch)
-        else:
-            settings.check_unchanged(self, self._recipe.parameters)
-        self._add(batch, before)
-
-    def _draw(self, batch: Batch) -> None:
-        """Settle all that is settled by looking at data, and draw the maps."""
-        if batch.known is None:
-            settings.check_some_labels(self, batch.labels)
-        settled = settle(self, batch)
-        with one_blas_thread():
-            self._recipe = draw_recipe(settled, batch)
-        if settled is not self:
-            self._recipe = replace(self._recipe, parameters=settings.of(self))
-
-    def _add(self, batch: Batch, before: Any) -> None:
-        """The moments of those before and of this batch."""
-        psi = self._recipe.psi
-        if (batch.labels is None) != (psi is None):
-            raise ValueError(
-                "This batch has no y and earlier ones had one: mark the rows without a label and "
-                "name the marker with missing_label."
-                if batch.labels is None
-                else "This batch has a y and earlier ones had none; start anew with fit."
-            )
-        if self._recipe.phi is not None:
-            if devices.on_device(batch.rows):
-                self.moments_ = device.summarize(self._recipe, batch, before)
-            else:
-                self.moments_ = summarize(self._recipe, batch, self._recipe.encode(batch), before)
-            if not self.moments_.finite():
-                refuse_non_finite(batch.rows, getattr(self, "feature_names_in_", None))
-                raise ValueError(
-                    "The sums over this batch overflow float64: X or sample_weight is too large. "
-                    "Scale them down first."
-                )
-        else:
-            kept = keep_rows(self._recipe, batch, self._recipe.encode(batch), before)
-            self.moments_ = kept if before is None else before.merge(kept)
-        self._solved = None
-
     # Using ---------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -210,23 +147,9 @@ class Projection(
         """
         check_is_fitted(self, "moments_")
         if (engine := engine_of(X)) is not None:
-            return engine.transformed(self, X)
-        check_same_place(self, X, "transform")
-        return self._embedded(self, X)
-
-    def _embedded(self, columns_of: Projection | None, X: Any) -> NDArray[Any]:
-        """The same; X must have the columns of that model, and is known to if it is None."""
-        rows = check_rows(columns_of, X, reset=False, finite=self._kernelised)
-        if self._kernelised and not devices.on_device(rows):
-            get_ready(rows.size)
-        embedding = embed(self._recipe, self.moments_, self._solve(), rows)
-        if not all_finite(embedding):
-            refuse_non_finite(rows, getattr(self, "feature_names_in_", None))
-            raise ValueError(
-                f"The embedding of these rows overflows {embedding.dtype}: scale X down"
-                + (", or pass it as float64." if devices.is_single(embedding) else ".")
-            )
-        return devices.shown_at(embedding, devices.place_of(X))
+            return lazily_embedded(self, X, engine)
+        check_same_place(self, self._place, X, "transform")
+        return embed_rows(self, X)
 
     @available_if(lambda self: not self._kernelised)
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -241,7 +164,7 @@ class Projection(
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "moments_")
-        check_same_place(self, X, "inverse_transform")
+        check_same_place(self, self._place, X, "inverse_transform")
         embedding = check_embedding(X, self._n_features_out)
         solved, before = self._solve(), self._recipe.scaling
         rows = embedding @ linalg.pinv(solved.solution.components).T

@@ -14,22 +14,17 @@ import numpy as np
 from scipy import sparse
 
 from .._base import devices
-from .._base.scratch import Empty, Scratch
-from .._base.threads import in_order, one_blas_thread
+from .._base.scratch import Empty
+from .._base.threads import in_order
 from .._base.validation import check_seed, refuse_non_finite
-from .._core.exact_kernel import KernelRows
 from .._core.kernels import Kernel, make_kernel, settle_gamma
 from .._core.labels import EncodedLabels, LabelMap, Unlabelled, make_label_map
 from .._core.maps import FeatureMap, Identity, make_feature_map
 from .._core.moments import (
     BLOCK_ROWS,
     Array,
-    ClassSums,
-    CrossMoment,
-    Moments,
     Scatter,
     Spread,
-    union_of_classes,
 )
 from .._core.moments.fold import spread_on_device
 from .._core.scaling import Scaling
@@ -90,16 +85,16 @@ class Recipe:
         """The labels of a batch, seen through the label map; None where there are none."""
         if self.psi is None or not batch.labelled.any():
             return None
-        right = self.psi.encode(batch.labels, batch.numbers)
-        if self.label_scatter and right.codes is None:
-            settings.check_label_features(right.features.shape[1])
-        return right
+        encoded = self.psi.encode(batch.labels, batch.numbers)
+        if self.label_scatter and encoded.codes is None:
+            settings.check_label_features(encoded.features.shape[1])
+        return encoded
 
-    def label_scatter_of(self, right: EncodedLabels, weight: Array | None) -> Scatter | None:
+    def label_scatter_of(self, encoded: EncodedLabels, weight: Array | None) -> Scatter | None:
         """C_yy of some rows, where it is wanted and the weights of classes do not give it."""
-        if not self.label_scatter or (right.codes is not None and right.codes.shape[1] == 1):
+        if not self.label_scatter or (encoded.codes is not None and encoded.codes.shape[1] == 1):
             return None
-        return Scatter.of(right.features if right.codes is None else right.dense(), weight)
+        return Scatter.of(encoded.features if encoded.codes is None else encoded.dense(), weight)
 
     def features(self, rows: Any, empty: Empty = np.empty) -> Any:
         assert self.phi is not None
@@ -160,7 +155,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
         block = min(block, BLOCK_ROWS)  # features that are dense leave no more behind than others
     return Recipe(
-        settings.of(estimator),
+        settings.values(estimator),
         estimator.n_components,
         estimator._solver,
         psi,
@@ -231,118 +226,6 @@ def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool, bool]:
     scatter = estimator.shrinkage != 1 or (varies and not estimator._solver.random_labels)
     spread = sketch or (estimator.scale is not None and scales_moments(estimator))
     return scatter, sketch, spread, labelled and estimator.label_shrinkage != 1
-
-
-@one_blas_thread()  # also where the first block is reduced before the others, and in merges
-def summarize(
-    recipe: Recipe, batch: Batch, right: EncodedLabels | None, before: Moments | None = None
-) -> Moments:
-    """Reduce a batch, block by block, and merge it into the moments of the batches before.
-
-    `right` holds the labelled rows only; the others count for C_xx and its kin.
-    """
-    rows, labelled, weight = batch.rows, batch.labelled, batch.weight
-    if right is not None and right.codes is not None and recipe.class_sums_only:
-        return _add_class_sums(before, batch, right)
-    n = rows.shape[0]
-    place = np.concatenate([[0], np.cumsum(labelled)])  # row -> row of `right`
-    seen = 0 if before is None else before.n_samples
-    scratch = Scratch()  # moments keep nothing of the features
-    ready: dict[int, Moments] = {}
-
-    def reduce_block(start: int) -> Moments:
-        if start in ready:
-            return ready.pop(start)
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at once, at the end
-            return moments_of(slice(start, min(start + recipe.block, n)))
-
-    def moments_of(here: slice) -> Moments:
-        scratch.start_over()
-        features = recipe.features(rows[here], scratch.empty)
-        w = None if weight is None else weight[here]
-        cross = sketch = labels = None
-        if right is not None and place[here.stop] > place[here.start]:
-            mine = right.rows(slice(place[here.start], place[here.stop]))
-            which = slice(None) if labelled[here].all() else labelled[here]
-            label_weight = None if w is None else w[which]
-            cross = _cross(features[which], mine, label_weight, origin)
-            labels = recipe.label_scatter_of(mine, label_weight)
-        if recipe.noise is not None:
-            noise = recipe.noise.vectors(seen + here.start, seen + here.stop, w)
-            sketch = CrossMoment.of(features, noise, w)
-        return Moments(
-            here.stop - here.start,
-            None if right is None else right.classes,
-            cross,
-            Scatter.of(features, w) if recipe.scatter else None,
-            sketch,
-            Spread.of(features, w) if recipe.spread else None,
-            labels,
-        )
-
-    # All sums over classes are about the same point, that of the first block which has labels.
-    origin: Array | None = None
-    if before is not None and isinstance(before.cross, ClassSums):
-        origin = before.cross.origin
-    elif right is not None and right.codes is not None:
-        first = int(np.argmax(labelled)) // recipe.block * recipe.block
-        ready[first] = lead = reduce_block(first)
-        assert isinstance(lead.cross, ClassSums)
-        origin = lead.cross.origin
-    total, ours = before, False
-    for part in in_order(reduce_block, range(0, n, recipe.block)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = part if total is None else total.merge(part, reuse=ours)
-        ours = True
-    assert total is not None
-    return total
-
-
-def _add_class_sums(before: Moments | None, batch: Batch, right: EncodedLabels) -> Moments:
-    """The fast way for rows and classes: no blocks, columns are shared out among threads."""
-    assert right.classes is not None and right.codes is not None
-    rows, weight, which = batch.rows, batch.weight, np.flatnonzero(batch.labelled)
-    with np.errstate(over="ignore", invalid="ignore"):
-        seen = 0 if before is None else before.n_samples
-        if before is None or before.cross is None:  # the first labels
-            sums = ClassSums.of(rows, right.codes, len(right.classes), weight, which)
-            return Moments(seen + rows.shape[0], right.classes, sums)
-        assert before.classes is not None and isinstance(before.cross, ClassSums)
-        classes, position = union_of_classes(before.classes, right.classes)
-        known = before.cross.numbered(np.arange(len(before.classes)), len(classes))
-        sums = known.add(rows, position[right.codes], weight, which)
-        return Moments(seen + rows.shape[0], classes, sums)
-
-
-def _cross(
-    features: Any, right: EncodedLabels, weight: Array | None, origin: Array | None
-) -> CrossMoment | ClassSums:
-    if right.codes is None:
-        return CrossMoment.of(features, right.features, weight)
-    if not sparse.issparse(features):
-        features = np.ascontiguousarray(features)
-    return ClassSums.of(features, right.codes, len(right.classes or ()), weight, origin=origin)
-
-
-def keep_rows(
-    recipe: Recipe, batch: Batch, right: EncodedLabels | None, before: KernelRows | None
-) -> KernelRows:
-    """What the exact kernel has in place of `summarize`: the rows, with their label features."""
-    n, labelled = batch.rows.shape[0], batch.labelled
-    weight = np.ones(n) if batch.weight is None else batch.weight
-    if recipe.psi is None:  # L = I: one random vector a row
-        assert recipe.noise is not None
-        start = 0 if before is None else before.n_samples
-        right = EncodedLabels(features=recipe.noise.vectors(start, start + n, weight))
-        labelled = np.ones(n, dtype=bool)
-    if right is None:
-        assert before is not None
-        return before.without_rows(n)
-    # A copy, which the caller cannot change.
-    rows = recipe.scaled(devices.rows_at(batch.rows, labelled))
-    return KernelRows(
-        n, rows, weight[labelled], right.classes, devices.host(right.codes), right.features
-    )
 
 
 def needs_spread(estimator: Any) -> bool:

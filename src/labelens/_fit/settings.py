@@ -14,6 +14,7 @@ from .._base.validation import OUTPUT, check_number
 from .._core.kernels import Kernel, make_kernel
 from .._core.maps import APPROXIMATIONS
 from .._core.scaling import SCALES
+from .._core.solvers import Solver
 from ..label_kernels.base import LabelKernel
 
 PRECISIONS = (None, "tf32")
@@ -30,9 +31,18 @@ def _names(method: Any) -> tuple[str, ...]:
     return tuple(sorted(method._get_param_names(), key=list(signature(method).parameters).index))
 
 
-def of(estimator: Any) -> dict[str, Any]:
+def values(estimator: Any) -> dict[str, Any]:
     """`get_params(deep=False)`, in the order of the signature."""
     return {name: getattr(estimator, name) for name in _names(estimator.__class__)}
+
+
+def is_kernel_method(method: Any) -> bool:
+    """Whether rows go through a feature map; of an estimator or its class."""
+    return bool(method._kernelised)
+
+
+def solver_of(method: Any) -> Solver:
+    return method._solver
 
 
 def altered(estimator: Any, **changes: Any) -> Any:
@@ -40,7 +50,7 @@ def altered(estimator: Any, **changes: Any) -> Any:
 
     Values are shared and not copied, as `clone` would: a RandomState goes on where it was.
     """
-    made = type(estimator)(**of(estimator) | changes)
+    made = type(estimator)(**values(estimator) | changes)
     if OUTPUT in vars(estimator):
         vars(made)[OUTPUT] = dict(vars(estimator)[OUTPUT])
     return made
@@ -123,7 +133,7 @@ def check_streams(estimator: Any) -> None:
 
 def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
     """What has been summed up with some parameters cannot go on with others."""
-    for name, value in of(estimator).items():
+    for name, value in values(estimator).items():
         old = before[name]
         if not same(value, old) and name not in ("batch_size", "precision"):
             raise ValueError(

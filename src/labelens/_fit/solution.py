@@ -201,28 +201,28 @@ def _solve_dual(
     labels = EncodedLabels(classes, codes, kept.features)
     if isinstance(recipe.psi, SimilarityLabels):
         factor = recipe.psi.factor(classes or ())
-        right, rank_limit = labels.dense() @ factor, factor.shape[1]
+        encoded, rank_limit = labels.dense() @ factor, factor.shape[1]
     else:
-        right = labels.dense_at(place)
+        encoded = labels.dense_at(place)
     if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
-        right = right * np.sqrt(kept.weight.sum())
+        encoded = encoded * np.sqrt(kept.weight.sum())
     size = root = error = None
     if recipe.whitens_labels:
-        settings.check_label_features(right.shape[1])
-        covariance = exact_kernel.label_covariance(right, kept.weight)
+        settings.check_label_features(encoded.shape[1])
+        covariance = exact_kernel.label_covariance(encoded, kept.weight)
         one_hot = codes is not None and not isinstance(recipe.psi, SimilarityLabels)
         root, size = solvers.label_whitening(
             covariance, recipe.parameters["label_shrinkage"], one_hot
         )
         # In comparable units already here, where what is small against the rest is left out.
-        right = right / devices.like(size, right)
+        encoded = encoded / devices.like(size, encoded)
     with devices.products(place, recipe.parameters["precision"]):
-        moment = exact_kernel.DualMoment.of(recipe.kernel, kept, right, rank_limit, recipe.block)
+        moment = exact_kernel.DualMoment.of(recipe.kernel, kept, encoded, rank_limit, recipe.block)
     k, solver, cross = recipe.n_components, recipe.solver, moment.cross
     # Without labels the features are k random numbers a row already.
-    psi, mixing = recipe.psi, np.eye(right.shape[1], k)
+    psi, mixing = recipe.psi, np.eye(encoded.shape[1], k)
     if solver.random_labels and psi is not None:
-        mixing = _mixing(psi, classes, cross, right.shape[1], k)
+        mixing = _mixing(psi, classes, cross, encoded.shape[1], k)
     if root is not None and size is not None:
         cross, error = solvers.through(cross, size[:, None] * root)
     if not solver.random_labels:

@@ -49,7 +49,7 @@ def make_candidates(
         made = _defaults(task, batch, grid, seed)
     return [
         same[0]
-        for same in grouped(made, lambda one: [type(one).__name__, *settings.of(one).values()])
+        for same in grouped(made, lambda one: [type(one).__name__, *settings.values(one).values()])
     ]
 
 
@@ -157,7 +157,7 @@ def _label_directions(task: Task, seed: int) -> int:
 def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list[Any]:
     """The template with every combination of values for the parameters that it has."""
     template = seeded(template, seed)
-    grid = {name: grid[name] for name in grid if name in settings.of(template)}
+    grid = {name: grid[name] for name in grid if name in settings.values(template)}
     made = []
     for values in product(*grid.values()):
         one = settings.altered(template, **dict(zip(grid, values, strict=True)))
@@ -196,7 +196,7 @@ def what_varies(candidates: list[Any]) -> list[str]:
     """Parameters in which candidates of one method differ."""
     names: dict[str, None] = {}
     for method in dict.fromkeys(map(type, candidates)):
-        some = [settings.of(one) for one in candidates if type(one) is method]
+        some = [settings.values(one) for one in candidates if type(one) is method]
         for name in some[0]:
             if len({repr(one[name]) for one in some}) > 1:
                 names[name] = None

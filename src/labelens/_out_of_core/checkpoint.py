@@ -16,6 +16,8 @@ from typing import Any
 import joblib
 
 from .._engines.sources import Source
+from .._fit.driver import Progress
+from .._fit.job import Job
 from ..persist import load_state, save_state
 
 SECONDS = 2.0  # between two of them
@@ -58,8 +60,8 @@ class Checkpoint:
             f"The checkpoint {self.path} cannot be written: {error.strerror or error}.{kept}"
         )
 
-    def load(self) -> tuple[Any, int] | None:
-        """The estimator so far and the number of rows in it; None at the start."""
+    def load(self) -> Progress | None:
+        """How far an earlier fit has come; None at the start."""
         if not self.path.exists():
             return None
         estimator, note = load_state(self.path)
@@ -72,14 +74,14 @@ class Checkpoint:
                 )
         if type(rows) is not int or rows < 1:
             raise ValueError(f"{self.path} does not say how many rows it holds; remove it.")
-        return estimator, rows
+        return Progress(Job.of(estimator), estimator.moments_, rows)
 
-    def save(self, estimator: Any, rows: int, now: bool = False) -> None:
+    def save(self, fit: Progress, now: bool = False) -> None:
         start = monotonic()
         if not now and start < self._due:
             return
         try:
-            save_state(estimator, self.path, self._note | {"rows": rows})
+            save_state(fit.job.fitted(fit.moments), self.path, self._note | {"rows": fit.rows})
         except OSError as error:
             raise self._unwritten(error) from error
         taken = monotonic() - start

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeVar
 
-from sklearn.base import clone
-
 from .._base import devices
 from .._base.jit import get_ready
-from .._base.threads import one_blas_thread
 from .._core.exact_kernel import KernelRows
 from .._core.moments import BLOCK_ROWS, Moments
 from .._engines import ENGINES, engine_of
 from .._engines.errors import placed
 from .._engines.parts import Merge, Part, Parts, Step
 from .._engines.ranges import ranges_of
-from .._engines.sources import Batches, Chunk, Source, absolute, open_source, some_rows
-from .._fit import settings
-from .._fit.batch import numbers_classes, read_batch
-from .._fit.first_pass import Needs
-from .._fit.fitting import draw, finish, fit_parts
+from .._engines.sources import Batches, Chunk, Source, absolute, open_source
+from .._fit import driver, settings
+from .._fit.batch import numbers_classes
+from .._fit.driver import Progress
 from .checkpoint import Checkpoint
 from .plan import chunk_rows
-from .progress import Progress, ProgressCallback
+from .progress import ProgressCallback, ProgressMeter
 from .sending import Sent
 
 Estimator = TypeVar("Estimator")
@@ -104,8 +101,9 @@ def fit(
         for name, value in others:
             if value:
                 raise ValueError(f"{name} is for fits in this process; an engine has its own.")
-        fit_parts(estimator, _parts(estimator, source, label, features, engine, memory))
-        return estimator
+        return driver.fit_rows(
+            estimator, _parts(estimator, source, label, features, engine, memory)
+        )
     if devices.on_device(source):
         for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
             if value is not None:
@@ -151,78 +149,69 @@ def stream_into(
     if place is not None and not settings.is_exact(estimator):
         source = Sent(source, place, numbers_classes(estimator))
     get_ready(source.n_bytes // source.head.dtype.itemsize)
-    told = Progress(progress, source.n_rows, source.row_bytes)
-    before = None if state is None else state.load()
-    work, seen, moments = (*before, before[0].moments_) if before else (None, 0, None)
-    stream = source.chunks(rows, start=seen)
-    if work is None:
-        work, stream = _drawn(estimator, source, stream, rows)
+    meter = ProgressMeter(progress, source.n_rows, source.row_bytes)
+    resumed = None if state is None else state.load()
+    newest = resumed
+
+    def watch(now: Progress) -> None:
+        nonlocal newest
+        newest = now
+        meter.at(now.rows)
+        if state is not None:
+            state.save(now)
+
     try:
-        with one_blas_thread():  # once, not for every chunk: it takes a millisecond
-            for chunk in stream:
-                with placed(source, chunk, seen):
-                    work._add(read_batch(work, chunk.X, chunk.y, None, False, False), moments)
-                moments, seen = work.moments_, seen + chunk.n_rows
-                told.at(seen)
-                if state is not None:
-                    state.save(work, seen)
-                del chunk  # a device need not hold it while the next but one is sent
+        driver.fit_rows(estimator, Stream(source, rows, place, resumed), watch, resumed)
     except (Exception, KeyboardInterrupt):
-        if state is not None and moments is not None:
-            work.moments_ = moments
-            state.save(work, seen, now=True)  # nothing that was done is lost
+        if state is not None and newest is not None:
+            state.save(newest, now=True)  # nothing that was done is lost
         raise
-    if place is not None and isinstance(work.moments_, KernelRows):
-        work.moments_ = replace(work.moments_, place=place)
-    told.at(seen, done=True)
-    if state is not None:
-        state.save(work, seen, now=True)
-    finish(estimator, work, source.names)
+    if newest is not None:
+        meter.at(newest.rows, done=True)
+        if state is not None:
+            state.save(newest, now=True)
 
 
-class _Whole(Parts):
+class Stream(Parts):
     """A source as one part, which this process reads."""
 
-    n_parts = 1
+    n_parts, elsewhere = 1, False
 
-    def __init__(self, source: Source, rows: int) -> None:
-        self._source, self._rows = source, rows
+    def __init__(
+        self, source: Source, rows: int, device: Any = None, resumed: Progress | None = None
+    ) -> None:
         self.called, self.names, self.labelled = source.called, source.names, source.labelled
+        self.once = source.once
+        self._source, self._rows, self._device = source, rows, device
+        self._start = 0 if resumed is None else resumed.rows
+        self._opened: Iterator[Chunk] | None = None  # the stream from its first chunk on
+
+    def first(self, some: Callable[[Chunk], Chunk]) -> Chunk | None:
+        stream = self._source.chunks(self._rows)
+        chunk = next(stream, None)
+        if chunk is not None:
+            self._opened = chain([chunk], stream)
+        return chunk
+
+    def release(self, first: Chunk) -> Chunk:
+        self._opened = None
+        head = first.take(slice(BLOCK_ROWS))
+        return replace(head, X=head.X.copy()) if hasattr(head.X, "copy") else head
+
+    def located(self, chunk: Chunk) -> AbstractContextManager[None]:
+        return placed(self, chunk, 0)
 
     def each(self, step: Step) -> Iterator[Any]:
         yield self.reduce(step, Moments.merge)
 
     def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
-        chunks = self._source.chunks(self._rows, features=features)
-        return step(Part(0, self.called, self.names, chunks))
+        chunks, self._opened = self._opened, None
+        if chunks is None:
+            chunks = self._source.chunks(self._rows, self._start, features)
+        answer = step(Part(0, self.called, self.names, chunks, self._start))
+        if isinstance(answer, KernelRows) and self._device is not None:
+            answer = replace(answer, place=self._device)
+        return answer
 
     def lengths(self) -> Sequence[int]:
         return (0,)  # no part comes after it
-
-
-def _drawn(
-    estimator: Any, source: Source, stream: Iterator[Chunk], rows: int
-) -> tuple[Any, Iterator[Chunk]]:
-    """A copy of the estimator that knows its maps, and the stream from its first chunk on."""
-    first = next(stream, None)
-    if first is None:
-        raise ValueError(f"There are no rows in {source.called}.")
-    work, parts = clone(estimator), _Whole(source, rows)
-    with placed(source, first, 0):
-        needs = Needs.of(work, first, source.once)
-    if not needs.first:
-        with placed(source, first, 0):
-            draw(work, parts, first, needs)
-        return work, chain([first], stream)
-    if source.once:
-        raise ValueError(
-            f"{needs.first} requires a first pass over the data, and these batches can be read "
-            "only once. Pass a list or an object with __iter__ that can be read again, or numbers "
-            "for parameters that are taken from the data."
-        )
-    head = Chunk(*(some_rows(a, slice(BLOCK_ROWS)) for a in (first.X, first.y)))
-    if hasattr(head.X, "copy"):
-        head = replace(head, X=head.X.copy())
-    del first, stream  # and the buffer with them
-    draw(work, parts, head, needs)
-    return work, source.chunks(rows)

@@ -13,6 +13,7 @@ from .._core.moments import BLOCK_ROWS
 from .._engines.sources import Source
 from .._fit.first_pass import sample_rows
 from .._fit.recipe import block_rows, statistics
+from .._fit.settings import is_kernel_method
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate(["", "K", "M", "G", "T"]) if unit}
@@ -35,7 +36,7 @@ def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) 
     # Copies of a chunk in the reader, one more of what is done with it, and its labels.
     row = (source.copies + 1) * source.row_bytes + 64
     most = CHUNK_BYTES
-    if estimator._kernelised:
+    if is_kernel_method(estimator):
         most = max(KERNEL_CHUNK_BYTES, KERNEL_BLOCKS * BLOCK_ROWS * source.row_bytes)
     if sent:
         most = SENT_BYTES
@@ -59,7 +60,7 @@ def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) 
 def _fixed(estimator: Any, source: Source) -> int:
     """Bytes for all that does not grow with the rows of a chunk."""
     d = p = source.head.shape[1]
-    if estimator._kernelised:
+    if is_kernel_method(estimator):
         p = int(estimator.n_random_features)
         if estimator.approximation == "exact":
             if source.n_rows is None:
@@ -76,7 +77,7 @@ def _fixed(estimator: Any, source: Source) -> int:
     moments = cross + 8 * (p * p * scatter + LABEL_FEATURES**2 * labels)
     # One before, one so far, one for every thread and one that waits; the solver needs as many.
     total = moments * (threads + 3)
-    if estimator._kernelised:
+    if is_kernel_method(estimator):
         total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # features on the way
         total += 8 * p * d  # frequencies or landmarks
         total += 2 * sample_rows(estimator, source.row_bytes) * source.row_bytes

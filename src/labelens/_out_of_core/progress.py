@@ -12,7 +12,7 @@ ProgressCallback = Callable[
 SECONDS = 0.2
 
 
-class Progress:
+class ProgressMeter:
     def __init__(
         self, told: bool | ProgressCallback | None, total: int | None, row_bytes: int
     ) -> None:

@@ -19,8 +19,9 @@ from .._base.validation import check_is_fitted
 from .._engines import engine_of
 from .._engines.errors import placed
 from .._engines.sources import Source, has_named_columns, open_source
+from .._fit.fitted import embed_rows, lazily_embedded
 from .plan import chunk_rows
-from .progress import Progress, ProgressCallback
+from .progress import ProgressCallback, ProgressMeter
 
 Write = Callable[[NDArray[Any]], None]
 
@@ -65,26 +66,27 @@ def transform(
     check_is_fitted(estimator, "moments_")
     engine = engine_of(source)
     if engine is not None and out is None:
-        return engine.transformed(estimator, source)
+        return lazily_embedded(estimator, source, engine)
     path = Path("" if out is None else out)
     if path.suffix not in WRITERS:
         raise ValueError(f"out must end in {', '.join(WRITERS)}, got {path.name!r}.")
     if engine is not None:
-        filled = filter(len, engine.in_pieces(engine.transformed(estimator, source)))
+        embedding = lazily_embedded(estimator, source, engine)
+        filled = filter(len, engine.computed_in_order(embedding))
         return _written(path, filled, estimator.n_components_, "the dask collection")
     names: Any = getattr(estimator, "feature_names_in_", None)
     named = names is not None and has_named_columns(source)
     opened = open_source(source, features=list(names) if named else None)
     _refuse_other_columns(opened, estimator.n_features_in_, names)
     rows = chunk_rows(estimator, opened, memory)
-    told = Progress(progress, opened.n_rows, opened.row_bytes)
+    told = ProgressMeter(progress, opened.n_rows, opened.row_bytes)
 
     def pieces() -> Iterator[NDArray[Any]]:
         done = 0
         for chunk in opened.chunks(rows):
             with placed(opened, chunk, done):
                 frame = hasattr(chunk.X, "columns")  # which knows its names itself
-                embedded = estimator._embedded(estimator if frame else None, chunk.X)
+                embedded = embed_rows(estimator, chunk.X, check_columns=frame)
             yield embedded
             done += chunk.n_rows
             told.at(done)

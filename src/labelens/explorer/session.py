@@ -21,6 +21,7 @@ from .._base.validation import check_seed
 from .._core.moments import Spread
 from .._fit import settings
 from .._fit.batch import Batch, read_batch
+from .._fit.fitted import embed_rows
 from .._fit.recipe import draw_recipe, settle_kernel, spread_of
 from .._fit.task import is_continuous, nearest, score
 from .._judge.trial import held_out, some_of
@@ -381,7 +382,7 @@ class Session:
 
 def _unnamed(model: Any) -> Any:
     """Its `transform` for arrays whose columns are known to be right."""
-    return lambda rows: model._embedded(None, rows)
+    return lambda rows: embed_rows(model, rows, check_columns=False)
 
 
 def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:

@@ -27,8 +27,9 @@ from .._core.scaling import SCALES, Scaling
 from .._core.spectrum import Spectrum
 from .._fit.batch import Batch
 from .._fit.embedding import embed_several
-from .._fit.recipe import Recipe, summarize
+from .._fit.recipe import Recipe
 from .._fit.solution import solve, too_many_components
+from .._fit.summarize import summarize
 
 LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
 

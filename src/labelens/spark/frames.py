@@ -23,7 +23,7 @@ from .._engines.parts import (
     unless_refused,
 )
 from .._engines.sources.rows import ColumnLayout
-from .._fit.fitting import fit_parts
+from .._fit.driver import fit_rows
 from .._fit.recipe import block_rows
 from .partials import dumped, loaded
 from .schema import FrameColumns, numbered
@@ -65,7 +65,7 @@ def fit(estimator: Estimator, df: Any, features: Any = None, label: Any = None) 
     """
     require("pyspark", extra="spark")
     wanted = FrameColumns.of(df, features, label)
-    fit_parts(estimator, FrameParts(df, wanted, getattr(estimator, "batch_size", None)))
+    fit_rows(estimator, FrameParts(df, wanted, getattr(estimator, "batch_size", None)))
     return estimator
 
 

@@ -14,6 +14,7 @@ from .._base.threads import working
 from .._base.validation import check_is_fitted
 from .._core.moments import SavedSummary
 from .._engines.sources.rows import ColumnLayout
+from .._fit.fitted import embed_rows
 from .frames import CALLED
 from .schema import FrameColumns, numbered, quoted
 
@@ -92,7 +93,7 @@ class Embed:
                 continue
             X = self.columns.matrix(batch.select(taken), CALLED)
             with working():
-                Z = self.model._embedded(None, X)
+                Z = embed_rows(self.model, X, check_columns=False)
             Z = Z.astype(np.float64, copy=False) if self.doubles else Z
             ends = pa.array(np.arange(0, Z.size + 1, Z.shape[1], dtype=np.int32))
             column = pa.ListArray.from_arrays(ends, pa.array(Z.reshape(-1)))

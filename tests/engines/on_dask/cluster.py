@@ -10,7 +10,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens._fit.fitting import fit_parts
+from labelens._fit.driver import fit_rows
 
 SRP, KSRP = SupervisedRandomProjection, KernelSupervisedRandomProjection
 N, D, SIZES = 5000, 6, (1700, 800, 1, 1475, 1024)
@@ -40,7 +40,7 @@ def local_cluster():
 
 def one_machine(model, *arrays, ends=ENDS):
     model = clone(model)
-    fit_parts(model, Here(cut(ends, *arrays)))
+    fit_rows(model, Here(cut(ends, *arrays)))
     return model
 
 

@@ -10,7 +10,7 @@ A source is cut into chunks of any number of rows, starting at any row; only the
 shorter. How the files or batches were cut does not show.
 """
 
-from .base import Chunk, Source, some_rows
+from .base import Chunk, Source, join_rows, some_rows
 from .batches import Batches
 from .opening import absolute, column_names, has_named_columns, open_source
 
@@ -21,6 +21,7 @@ __all__ = [
     "absolute",
     "column_names",
     "has_named_columns",
+    "join_rows",
     "open_source",
     "some_rows",
 ]

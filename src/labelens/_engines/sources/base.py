@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..._base import devices
-from ..._core.labels import as_labels
+from ..._base.optional import require
+from ..._core.labels import Labels, as_labels
 from ..._core.moments import BLOCK_ROWS
 
 
@@ -30,6 +32,16 @@ class Chunk:
     def n_rows(self) -> int:
         there = next(a for a in (self.X, self.y, self.weight) if a is not None)
         return int(there.shape[0])
+
+    def take(self, which: Any) -> Chunk:
+        """Some of the rows, by a slice or by their numbers."""
+        return Chunk(*(some_rows(part, which) for part in (self.X, self.y, self.weight)))
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
+        """The rows of all, one after the other."""
+        parts = zip(*((c.X, c.y, c.weight) for c in chunks), strict=True)
+        return cls(*(join_rows(part) for part in parts))
 
 
 class Source(ABC):
@@ -80,3 +92,14 @@ def some_rows(values: Any, which: Any) -> Any:
     if values is None:
         return None
     return values.iloc[which] if hasattr(values, "iloc") else values[which]
+
+
+def join_rows(parts: Sequence[Any]) -> Any:
+    """Rows, labels or weights, one after the other."""
+    if parts[0] is None or len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], Labels):
+        return Labels.joined(parts)
+    if hasattr(parts[0], "iloc"):
+        return require("pandas", extra="cli").concat(parts, ignore_index=True)
+    return sparse.vstack(parts, "csr") if sparse.issparse(parts[0]) else np.concatenate(parts)

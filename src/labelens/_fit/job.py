@@ -1,0 +1,86 @@
+"""One fit as a frozen object: how rows are read and added up, wherever they are.
+
+Engines, streams and `partial_fit` all use this object. Host and device have an accumulator each
+(`summarize.py`, `device.py`); everything around them exists once, here.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._base import devices
+from .._base.jit import get_ready
+from .._base.threads import one_blas_thread
+from .._base.validation import refuse_non_finite
+from .._engines.sources import Chunk
+from . import device, settings, summarize
+from .auto import settle
+from .batch import Batch, read_batch
+from .recipe import Recipe, draw_recipe
+
+
+@dataclass(frozen=True)
+class Job:
+    estimator: Any  # parameters and columns; nothing is ever fitted to it
+    recipe: Recipe
+
+    @classmethod
+    def draw(cls, estimator: Any, batch: Batch) -> Job:
+        """Replace every "auto" by a number and draw the maps, from the first rows."""
+        if batch.known is None:
+            settings.check_some_labels(estimator, batch.labels)
+        settled = settle(estimator, batch)
+        with one_blas_thread():
+            recipe = draw_recipe(settled, batch)
+        return cls(estimator, replace(recipe, parameters=settings.values(estimator)))
+
+    @classmethod
+    def of(cls, estimator: Any) -> Job:
+        """The job of an estimator that has been fitted, to go on with."""
+        return cls(estimator, estimator._recipe)
+
+    def fitted(self, moments: Any) -> Any:
+        """An estimator with these moments."""
+        made = copy(self.estimator)
+        made._become(self.recipe, moments, self.estimator)
+        return made
+
+    def starting_at(self, row: int) -> Job:
+        """The same for rows of which the first has this number, where rows have random vectors."""
+        noise = self.recipe.noise
+        if noise is None:
+            return self
+        return replace(self, recipe=replace(self.recipe, noise=noise.after(row)))
+
+    def read(self, chunk: Chunk) -> Batch:
+        return read_batch(self.estimator, chunk.X, chunk.y, chunk.weight, first=False, last=False)
+
+    def add(self, batch: Batch, before: Any) -> Any:
+        """The moments of this batch and of those before; with the exact kernel, the rows."""
+        recipe = self.recipe
+        if (batch.labels is None) != (recipe.psi is None):
+            raise ValueError(
+                "This batch has no y and earlier ones had one: mark the rows without a label and "
+                "name the marker with missing_label."
+                if batch.labels is None
+                else "This batch has a y and earlier ones had none; start anew with fit."
+            )
+        on_device = devices.on_device(batch.rows)
+        if not on_device:
+            get_ready(batch.rows.size)
+        if recipe.phi is None:
+            kept = summarize.keep_rows(recipe, batch, recipe.encode(batch), before)
+            return kept if before is None else before.merge(kept)
+        if on_device:
+            moments = device.summarize(recipe, batch, before)
+        else:
+            moments = summarize.summarize(recipe, batch, recipe.encode(batch), before)
+        if not moments.finite():
+            refuse_non_finite(batch.rows, getattr(self.estimator, "feature_names_in_", None))
+            raise ValueError(
+                "The sums over this batch overflow float64: X or sample_weight is too large. "
+                "Scale them down first."
+            )
+        return moments
