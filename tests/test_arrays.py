@@ -10,7 +10,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from sklearn.base import clone
+from sklearn.utils.fixes import parse_version
 
 import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named, on_the_host
@@ -80,6 +82,10 @@ def test_gradients_do_not_matter(data):
     np.testing.assert_array_equal(SupervisedPCA(2).fit(rows, y).transform(rows).numpy(), truth)
 
 
+@pytest.mark.skipif(
+    parse_version(scipy.__version__) < parse_version("1.14"),
+    reason="scikit-learn's array API dispatch needs SciPy 1.14",
+)
 @pytest.mark.parametrize(("estimator", "check"), list(array_checks(on_the_host)))
 @pytest.mark.filterwarnings("ignore:Only . of the 2 components:UserWarning")
 def test_scikit_learns_array_checks(estimator, check):
