@@ -1,0 +1,359 @@
+"""The kernel methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._core.solvers import DIRECT, SPECTRAL
+from .._fit.projection import Projection
+
+
+class KernelSupervisedPCA(Projection):
+    """Kernel supervised PCA (KSPCA): the nonlinear projection that depends most on the labels.
+
+    `SupervisedPCA` on random features of a kernel, or with the exact kernel (section 2.1 of the
+    paper). A small `shrinkage`, such as 1e-3, is often far more accurate than the paper's 1.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        Number of components, the paper's k. "auto" keeps the components that depend on the labels
+        more than chance explains, 32 at most: the singular value of component j must exceed that
+        of component j in each of 19 shuffles of y. Class weights move with the shuffled labels.
+        With `sample_weight`, 19 more shuffles move the sample weights with the labels too,
+        because weights may depend on the rows or on the labels. `n_components_` is the number used.
+    kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
+        Kernel of the rows. A callable takes two rows and returns a number; it requires
+        `approximation="exact"`.
+    gamma : float or {"scale", "median", "auto"}, default="scale"
+        Kernel coefficient, an inverse squared width: 1 / (2 sigma^2) for "rbf". "scale" is
+        1 / (n_features * X.var()). "median" sets sigma to the median distance between rows. "auto"
+        compares nine values, from 1/100 to 100 times "scale", in three folds of at most 2000 rows.
+        It chooses the one for which held-out rows depend most on their labels, among equal ones the
+        nearest to "scale". Unlabelled rows count for "scale". `gamma_` is the value used.
+    kernel_params : dict, default=None
+        `nu` (0.5, 1.5 or 2.5; default 1.5) of the Matern kernel; `degree` (default 3) and `coef0`
+        (default 1) of the polynomial kernel; keyword arguments of a callable.
+    approximation : str or transformer, default="orthogonal"
+        Features of the kernel: random features ("orthogonal", "fourier", "fastfood"), landmarks
+        ("nystroem"), or the output of a scikit-learn transformer such as `RBFSampler()`, which
+        replaces `kernel`. "exact" uses the kernel itself: it takes O(n^2) time, keeps the training
+        rows, and requires `target_weight=1` and `shrinkage=1`.
+    n_random_features : int, default=1024
+        Number of features, the paper's k_x. "exact" and transformers ignore it.
+    label_kernel : str, label kernel or transformer, default="auto"
+        Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
+        "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
+        overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
+        hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
+        products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
+        continuous labels and "delta" for everything else (int, str, bool: classes). `fit` chooses
+        by all labels. `partial_fit` chooses by the first batch, and raises ValueError if a later
+        batch contradicts. `label_kernel_` is the kernel used.
+    label_gamma : float, default=None
+        Coefficient of the "rbf" label kernel, an inverse squared width. None means
+        1 / (n_outputs * y.var()).
+    target_weight : float, default=1.0
+        1 maximizes dependence on the labels, 0 variance (PCA). Values in between give more than
+        n_classes - 1 useful components.
+    shrinkage : float or "auto", default=1.0
+        1 treats all directions of the features equally, 0 divides by their covariance, and values
+        in between regularize the covariance. "auto" is the estimate of Ledoit and Wolf.
+        `shrinkage_` is the value used.
+    label_shrinkage : float, default=1.0
+        The same for the label features: 1 keeps them, 0 divides by their covariance. With
+        `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
+        classes and canonical correlation analysis for `label_kernel="linear"`, for every
+        `n_components`. Values below 1 allow at most 10000 classes or label features.
+    scale : {None, "minmax", "standard"}, default=None
+        Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+        `partial_fit` takes the scaling from the first batch.
+    class_weight : dict or "balanced", default=None
+        Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
+        weights; other classes have weight 1. "balanced" gives all classes the same total weight;
+        only `fit` supports it, because it requires all class sizes. y must be one column of
+        classes.
+    missing_label : scalar, default=None
+        Value of y that marks unlabelled rows. They count for variances (`target_weight` or
+        `shrinkage` below 1) and scaling, not for dependence. NaN stands for NaN, None, NaT, NA
+        and null. None means that every row has a label (-1 is a class).
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random numbers. `SupervisedPCA` uses it only for `n_components="auto"` and for
+        continuous labels of several columns.
+    batch_size : int, default=None
+        Rows per block. Values below 1024 save memory. All values from 1024 on, and None, give the
+        same bits.
+    precision : None or "tf32", default=None
+        Precision of products of float32 rows on a GPU that supports TF32. None multiplies in
+        float32. "tf32" keeps eleven bits of every number and is several times faster. Sums over
+        blocks are float64 in both cases. It has no effect on the host.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, p)
+        Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact" has
+        none.
+    mean_ : ndarray of shape (p,)
+        Mean of the features.
+    singular_values_ : ndarray of shape (n_components,)
+        Square roots of the eigenvalues; with the default parameters, singular values of C_xy.
+    dependence_, dependence_ratio_ : ndarray of shape (n_components,)
+        HSIC with the labels that each component adds to the components before it, and its share
+        of the HSIC of all features. With `label_shrinkage` below 1 the labels are whitened.
+    classes_ : ndarray of shape (n_classes,)
+        Classes seen so far, sorted; a list of such arrays for several columns of classes.
+    gamma_ : float
+        Kernel coefficient used.
+    label_kernel_ : str, label kernel or transformer
+        Label kernel used; None if unsupervised.
+    shrinkage_ : float
+        Shrinkage used.
+    moments_ : Moments
+        Statistics of the training data; with "exact", the training rows.
+    n_components_ : int
+        Number of components used.
+    n_samples_seen_, n_features_in_ : int
+        Number of rows seen and number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names, if X had string names.
+    dual_coef_ : ndarray of shape (n_components, n_samples)
+        Coefficient of every training row in every component; only with "exact".
+
+    See Also
+    --------
+    KernelSupervisedRandomProjection : a random counterpart, without any decomposition.
+    SupervisedPCA : the linear method.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from labelens import KernelSupervisedPCA
+    >>> X, y = make_circles(n_samples=200, factor=0.3, noise=0.1, random_state=0)
+    >>> model = KernelSupervisedPCA(n_components=1, gamma=1.0, random_state=0).fit(X, y)
+    >>> z = model.transform(X)[:, 0]
+    >>> bool(max(z[y == 0]) < min(z[y == 1]) or max(z[y == 1]) < min(z[y == 0]))
+    True
+    """
+
+    _solver = SPECTRAL
+    _kernelised = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: str | Callable[..., float] = "rbf",
+        gamma: float | str = "scale",
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: Any = "orthogonal",
+        n_random_features: int = 1024,
+        label_kernel: Any = "auto",
+        label_gamma: float | None = None,
+        target_weight: float = 1.0,
+        shrinkage: float | str = 1.0,
+        label_shrinkage: float = 1.0,
+        scale: str | None = None,
+        class_weight: Any = None,
+        missing_label: Any = None,
+        random_state: Any = None,
+        batch_size: int | None = None,
+        precision: str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_random_features = n_random_features
+        self.label_kernel = label_kernel
+        self.label_gamma = label_gamma
+        self.target_weight = target_weight
+        self.shrinkage = shrinkage
+        self.label_shrinkage = label_shrinkage
+        self.scale = scale
+        self.class_weight = class_weight
+        self.missing_label = missing_label
+        self.random_state = random_state
+        self.batch_size = batch_size
+        self.precision = precision
+
+
+class KernelSupervisedRandomProjection(Projection):
+    """Kernel supervised random projection (KSRP): SRP on random features of a kernel.
+
+    U = C_xy R, where the rows went through a feature map first (section 2.2 of the paper).
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        Number of components, the paper's k. "auto" keeps the components that depend on the labels
+        more than chance explains, 32 at most: the singular value of component j must exceed that
+        of component j in each of 19 shuffles of y. Class weights move with the shuffled labels.
+        With `sample_weight`, 19 more shuffles move the sample weights with the labels too,
+        because weights may depend on the rows or on the labels. `n_components_` is the number used.
+    kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
+        Kernel of the rows. A callable takes two rows and returns a number; it requires
+        `approximation="exact"`.
+    gamma : float or {"scale", "median", "auto"}, default="scale"
+        Kernel coefficient, an inverse squared width: 1 / (2 sigma^2) for "rbf". "scale" is
+        1 / (n_features * X.var()). "median" sets sigma to the median distance between rows. "auto"
+        compares nine values, from 1/100 to 100 times "scale", in three folds of at most 2000 rows.
+        It chooses the one for which held-out rows depend most on their labels, among equal ones the
+        nearest to "scale". Unlabelled rows count for "scale". `gamma_` is the value used.
+    kernel_params : dict, default=None
+        `nu` (0.5, 1.5 or 2.5; default 1.5) of the Matern kernel; `degree` (default 3) and `coef0`
+        (default 1) of the polynomial kernel; keyword arguments of a callable.
+    approximation : str or transformer, default="orthogonal"
+        Features of the kernel: random features ("orthogonal", "fourier", "fastfood"), landmarks
+        ("nystroem"), or the output of a scikit-learn transformer such as `RBFSampler()`, which
+        replaces `kernel`. "exact" uses the kernel itself: it takes O(n^2) time, keeps the training
+        rows, and requires `target_weight=1` and `shrinkage=1`.
+    n_random_features : int, default=1024
+        Number of features, the paper's k_x. "exact" and transformers ignore it.
+    label_kernel : str, label kernel or transformer, default="auto"
+        Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
+        "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
+        overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
+        hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
+        products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
+        continuous labels and "delta" for everything else (int, str, bool: classes). `fit` chooses
+        by all labels. `partial_fit` chooses by the first batch, and raises ValueError if a later
+        batch contradicts. `label_kernel_` is the kernel used.
+    label_gamma : float, default=None
+        Coefficient of the "rbf" label kernel, an inverse squared width. None means
+        1 / (n_outputs * y.var()).
+    label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
+        Vectors of length k for the labels. "orthogonal": random vectors, exact if
+        k >= n_classes - 1. "spread": separates more classes with fewer components. The vectors are
+        not random but as far apart as possible, on a polygon or a sphere, and classes with similar
+        means are neighbours; y must be one column of at most 5000 classes. "gaussian": a hashed
+        vector for every class. Memory does not grow with the number of classes, and there is no
+        `classes_`. "fourier": as in the paper.
+    target_weight : float, default=1.0
+        1 maximizes dependence on the labels, 0 variance (PCA). Values in between give more than
+        n_classes - 1 useful components.
+    shrinkage : float or "auto", default=1.0
+        1 treats all directions of the features equally, 0 divides by their covariance, and values
+        in between regularize the covariance. "auto" is the estimate of Ledoit and Wolf.
+        `shrinkage_` is the value used.
+    label_shrinkage : float, default=1.0
+        The same for the label features: 1 keeps them, 0 divides by their covariance. With
+        `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
+        classes and canonical correlation analysis for `label_kernel="linear"`, for every
+        `n_components`. Values below 1 allow at most 10000 classes or label features.
+    scale : {None, "minmax", "standard"}, default=None
+        Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+        `partial_fit` takes the scaling from the first batch.
+    class_weight : dict or "balanced", default=None
+        Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
+        weights; other classes have weight 1. "balanced" gives all classes the same total weight;
+        only `fit` supports it, because it requires all class sizes. y must be one column of
+        classes.
+    missing_label : scalar, default=None
+        Value of y that marks unlabelled rows. They count for variances (`target_weight` or
+        `shrinkage` below 1) and scaling, not for dependence. NaN stands for NaN, None, NaT, NA
+        and null. None means that every row has a label (-1 is a class).
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random numbers. `SupervisedPCA` uses it only for `n_components="auto"` and for
+        continuous labels of several columns.
+    batch_size : int, default=None
+        Rows per block. Values below 1024 save memory. All values from 1024 on, and None, give the
+        same bits.
+    precision : None or "tf32", default=None
+        Precision of products of float32 rows on a GPU that supports TF32. None multiplies in
+        float32. "tf32" keeps eleven bits of every number and is several times faster. Sums over
+        blocks are float64 in both cases. It has no effect on the host.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, p)
+        Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact" has
+        none.
+    mean_ : ndarray of shape (p,)
+        Mean of the features.
+    singular_values_ : ndarray of shape (n_components,)
+        Singular values of `components_`, largest first.
+    dependence_, dependence_ratio_ : ndarray of shape (n_components,)
+        HSIC with the labels that each component adds to the components before it, and its share
+        of the HSIC of all features. With `label_shrinkage` below 1 the labels are whitened. With
+        `label_map` "gaussian" or "fourier" both refer to the k random label features. NaN if
+        unsupervised, because no variances are kept.
+    classes_ : ndarray of shape (n_classes,)
+        Classes seen so far, sorted; a list of such arrays for several columns of classes.
+    gamma_ : float
+        Kernel coefficient used.
+    label_kernel_ : str, label kernel or transformer
+        Label kernel used; None if unsupervised.
+    shrinkage_ : float
+        Shrinkage used.
+    moments_ : Moments
+        Statistics of the training data; with "exact", the training rows.
+    n_components_ : int
+        Number of components used.
+    n_samples_seen_, n_features_in_ : int
+        Number of rows seen and number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names, if X had string names.
+    dual_coef_ : ndarray of shape (n_components, n_samples)
+        Coefficient of every training row in every component; only with "exact".
+
+    See Also
+    --------
+    KernelSupervisedPCA : the directions that KSRP approximates, one by one.
+    SupervisedRandomProjection : the linear method.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from labelens import KernelSupervisedRandomProjection, knn_score
+    >>> X, y = make_circles(n_samples=400, factor=0.3, noise=0.1, random_state=0)
+    >>> model = KernelSupervisedRandomProjection(n_components=1, gamma=1.0, random_state=0)
+    >>> Z = model.fit(X[:300], y[:300]).transform(X)
+    >>> knn_score(Z[:300], y[:300], Z[300:], y[300:])
+    1.0
+    """
+
+    _solver = DIRECT
+    _kernelised = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: str | Callable[..., float] = "rbf",
+        gamma: float | str = "scale",
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: Any = "orthogonal",
+        n_random_features: int = 1024,
+        label_kernel: Any = "auto",
+        label_gamma: float | None = None,
+        label_map: str = "orthogonal",
+        target_weight: float = 1.0,
+        shrinkage: float | str = 1.0,
+        label_shrinkage: float = 1.0,
+        scale: str | None = None,
+        class_weight: Any = None,
+        missing_label: Any = None,
+        random_state: Any = None,
+        batch_size: int | None = None,
+        precision: str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_random_features = n_random_features
+        self.label_kernel = label_kernel
+        self.label_gamma = label_gamma
+        self.label_map = label_map
+        self.target_weight = target_weight
+        self.shrinkage = shrinkage
+        self.label_shrinkage = label_shrinkage
+        self.scale = scale
+        self.class_weight = class_weight
+        self.missing_label = missing_label
+        self.random_state = random_state
+        self.batch_size = batch_size
+        self.precision = precision
