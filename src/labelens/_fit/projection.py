@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from .._base import devices
 from .._base.page import DocumentationLink
 from .._base.threads import one_blas_thread
+from .._base.types import DeviceLike, LabelsLike, MatrixLike
 from .._base.validation import (
     check_embedding,
     check_is_fitted,
@@ -42,7 +43,9 @@ class Projection(
 
     # Fitting -------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: LabelsLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit on all rows of X, in one pass (kernel methods: one more for gamma and scaling).
 
         Parameters
@@ -63,7 +66,9 @@ class Projection(
         rows = RowsInMemory if engine is None else engine.Collection
         return fit_rows(self, rows(X, y, sample_weight))
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: LabelsLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Add a batch of any size: only the moments are updated.
 
         Components are computed when they are next needed. New classes may appear in any batch.
@@ -132,7 +137,7 @@ class Projection(
 
     # Using ---------------------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Project rows onto the components.
 
         Parameters
@@ -151,8 +156,14 @@ class Projection(
         check_same_place(self, self._place, X, "transform")
         return embed_rows(self, X)
 
+    if TYPE_CHECKING:  # scikit-learn defines it, without types
+
+        def fit_transform(
+            self, X: MatrixLike, y: LabelsLike | None = None, **fit_params: ArrayLike | None
+        ) -> NDArray[Any]: ...
+
     @available_if(lambda self: not self._kernelised)
-    def inverse_transform(self, X: Any) -> NDArray[Any]:
+    def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """The rows that fit an embedding best, by least squares (linear methods only).
 
         Parameters
@@ -176,7 +187,7 @@ class Projection(
         rows = rows.astype(np.float32) if embedding.dtype == np.float32 else rows
         return devices.shown_at(rows, devices.place_of(X))
 
-    def to(self, where: Any) -> Self:
+    def to(self, where: DeviceLike) -> Self:
         """Move a fitted model to a device or to another library's arrays.
 
         `transform` computes where the rows are that it gets, wherever the model is. What moves is

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import clone
 
+from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_rows, check_seed
 from .._core.maps import Identity, make_feature_map
 from .._core.moments import Array
@@ -125,13 +126,13 @@ class ApproximationReport:
 
 
 def approximation_report(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Projection,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     n_draws: int = 8,
     max_rows: int = 2000,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> ApproximationReport:
     """How far a random answer is from the exact one, and what it would take to get closer.
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import clone
 
+from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_seed
 from .._core.moments import Array
 from .._fit.task import Rows, Task, embedded, seeded
@@ -40,7 +41,12 @@ class CrossEmbedding:
 
 
 def cross_embed(
-    estimator: Any, X: Any, y: Any, *, cv: Any = 5, random_state: Any = None
+    estimator: Transformer,
+    X: MatrixLike,
+    y: LabelsLike,
+    *,
+    cv: CrossValidation = 5,
+    random_state: RandomState | None = None,
 ) -> CrossEmbedding:
     """Embed every row by a model that has not seen its label, all in one picture.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from .._base.threads import in_order
+from .._base.types import Approximation, Gamma, KernelLike, LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_rows, check_seed
 from .._core.kernels import Kernel, make_kernel, settle_gamma
 from .._core.labels import (
@@ -27,6 +29,7 @@ from .._core.maps import make_feature_map
 from .._core.moments import Array, Spread
 from .._fit.settings import check_kernel
 from .._fit.shuffles import shuffler
+from ..label_kernels.base import LabelKernelLike
 
 __all__ = ["HSICTest", "hsic", "hsic_test", "knn_score", "subspace_distance"]
 
@@ -34,17 +37,17 @@ TILE = 1024
 
 
 def hsic(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    kernel: Any = "rbf",
-    gamma: float | str = "scale",
-    kernel_params: dict[str, Any] | None = None,
-    label_kernel: Any = "auto",
+    kernel: KernelLike = "rbf",
+    gamma: Gamma = "scale",
+    kernel_params: Mapping[str, Any] | None = None,
+    label_kernel: LabelKernelLike = "auto",
     label_gamma: float | None = None,
-    approximation: Any = "exact",
+    approximation: Approximation = "exact",
     n_random_features: int = 1024,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> float:
     """Hilbert-Schmidt independence criterion, tr(K H L H) / (n - 1)^2: equation (1) of the paper.
 
@@ -104,18 +107,18 @@ class HSICTest:
 
 
 def hsic_test(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     n_permutations: int = 999,
-    kernel: Any = "rbf",
-    gamma: float | str = "scale",
-    kernel_params: dict[str, Any] | None = None,
-    label_kernel: Any = "auto",
+    kernel: KernelLike = "rbf",
+    gamma: Gamma = "scale",
+    kernel_params: Mapping[str, Any] | None = None,
+    label_kernel: LabelKernelLike = "auto",
     label_gamma: float | None = None,
-    approximation: Any = "exact",
+    approximation: Approximation = "exact",
     n_random_features: int = 1024,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> HSICTest:
     """Permutation test of independence: how often shuffled labels give as large an HSIC.
 
@@ -274,7 +277,11 @@ def _pivoted_cholesky(kernel: Kernel, rows: Array) -> Array:
 
 
 def knn_score(
-    train: Any, train_labels: Any, test: Any, test_labels: Any, n_neighbors: int = 1
+    train: MatrixLike,
+    train_labels: LabelsLike,
+    test: MatrixLike,
+    test_labels: LabelsLike,
+    n_neighbors: int = 1,
 ) -> float:
     """How well neighbours in an embedding predict labels: accuracy, or R^2 for continuous ones.
 
@@ -307,7 +314,7 @@ def knn_score(
     return float(model.fit(train, labels).score(test, asked))
 
 
-def subspace_distance(first: Any, second: Any) -> float:
+def subspace_distance(first: ArrayLike, second: ArrayLike) -> float:
     """Sine of the largest angle between the row spaces of two matrices: 0 the same, 1 at worst.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_number, check_seed
 from .._core.moments import Array
 from .._fit.shuffles import shuffler
@@ -116,14 +117,14 @@ class PermutationReport:
 
 
 def permutation_report(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Transformer,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     n_permutations: int = 99,
-    cv: Any = 5,
+    cv: CrossValidation = 5,
     max_rows: int = 2000,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> PermutationReport:
     """Compare an embedding with those that the same method makes of shuffled labels.
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._base.jit import get_ready
+from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_seed, refuse_non_finite
 from .._core.moments import Array
 from .._fit import settings
 from .._fit.batch import Batch, read_batch
 from .._fit.folds import Judge, cross_validate, passes_of
+from .._fit.projection import Projection
 from .._fit.task import Task
 from ..methods import SupervisedPCA
 from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_varies
@@ -52,7 +54,7 @@ class Selection:
         Why it is the best, in a sentence.
     """
 
-    estimator: Any
+    estimator: Projection
     params: dict[str, Any]
     score: float
     error: float
@@ -78,17 +80,17 @@ class Selection:
 
 
 def select(
-    X: Any,
-    y: Any,
-    estimators: Any = None,
+    X: MatrixLike,
+    y: LabelsLike,
+    estimators: Projection | Iterable[Projection] | None = None,
     *,
     n_components: int | Sequence[int] | None = None,
-    grid: Mapping[str, Sequence[Any]] | None = None,
+    grid: Mapping[str, Sequence[Any] | None] | None = None,
     cv: int = 5,
-    scoring: str = "knn",
+    scoring: Literal["knn", "hsic"] = "knn",
     n_neighbors: int | None = None,
     max_rows: int = 8_000,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
 

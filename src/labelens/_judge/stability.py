@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_number, check_seed
 from .._core.moments import Array
 from .._fit.task import (
@@ -111,7 +111,12 @@ class StabilityReport:
 
 
 def stability_report(
-    estimator: Any, X: Any, y: Any, *, n_resamples: int = 20, random_state: Any = None
+    estimator: Transformer,
+    X: MatrixLike,
+    y: LabelsLike,
+    *,
+    n_resamples: int = 20,
+    random_state: RandomState | None = None,
 ) -> StabilityReport:
     """How much the components move with other rows, and how much with other seeds.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
 from .._base.page import DocumentationLink
+from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_is_fitted, check_number, check_rows, unchanged_on_error
 from .._core.labels import choose_kernel, read_labels
 from .._core.labels.vocabulary import as_class_array, label_kind, number_labels
@@ -87,16 +88,16 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Transformer | None = None,
         *,
-        temperature: float | str = "auto",
-        random_state: Any = None,
+        temperature: float | Literal["auto"] = "auto",
+        random_state: RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.temperature = temperature
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> Self:
         """Fit the embedding, the class scores, the order of the anchors and the temperature.
 
         Parameters
@@ -143,7 +144,7 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.anchors_ = _anchors(_confusion(probabilities, own))
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Put rows on the disc.
 
         Parameters

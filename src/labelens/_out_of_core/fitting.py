@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .._base import devices
 from .._base.jit import get_ready
+from .._base.types import DeviceLike, LabelsLike, Memory, PathLike, SourceLike
 from .._core.exact_kernel import KernelRows
 from .._core.moments import BLOCK_ROWS, Moments
 from .._engines import ENGINES, engine_of
@@ -21,24 +21,25 @@ from .._engines.sources import Batches, Chunk, Source, absolute, open_source
 from .._fit import driver, settings
 from .._fit.batch import numbers_classes
 from .._fit.driver import Progress
+from .._fit.projection import Projection
 from .checkpoint import Checkpoint
 from .plan import chunk_rows
 from .progress import ProgressCallback, ProgressMeter
 from .sending import Sent
 
-Estimator = TypeVar("Estimator")
+Estimator = TypeVar("Estimator", bound=Projection)
 
 
 def fit(
     estimator: Estimator,
-    source: Any,
+    source: SourceLike,
     *,
-    label: Any = None,
+    label: PathLike | LabelsLike | None = None,
     features: Sequence[str] | None = None,
-    engine: str | None = None,
-    device: Any = None,
-    memory: str | int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    engine: Literal["dask"] | None = None,
+    device: DeviceLike | None = None,
+    memory: Memory | None = None,
+    checkpoint: PathLike | None = None,
     progress: bool | ProgressCallback | None = None,
 ) -> Estimator:
     """Fit an estimator on data that need not fit in memory.
@@ -97,8 +98,8 @@ def fit(
     True
     """
     if engine is not None or engine_of(source) is not None:
-        others = ("checkpoint", checkpoint), ("progress", progress), ("device", device)
-        for name, value in others:
+        others: dict[str, object] = dict(checkpoint=checkpoint, progress=progress, device=device)
+        for name, value in others.items():
             if value:
                 raise ValueError(f"{name} is for fits in this process; an engine has its own.")
         return driver.fit_rows(
@@ -108,7 +109,7 @@ def fit(
         for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
             if value is not None:
                 raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
-        return estimator.fit(source, label)  # type: ignore[attr-defined]
+        return estimator.fit(source, label)  # type: ignore[arg-type]
     opened = open_source(source, label, features)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
     stream_into(estimator, opened, memory, state, progress, device)

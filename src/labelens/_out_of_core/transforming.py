@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, overload
 
 import numpy as np
 from numpy.lib import format as npy
@@ -15,23 +14,40 @@ from numpy.typing import NDArray
 
 from .._base.files import replaced
 from .._base.optional import require
+from .._base.types import Memory, PathLike, SourceLike
 from .._base.validation import check_is_fitted
 from .._engines import engine_of
 from .._engines.errors import placed
 from .._engines.sources import Source, has_named_columns, open_source
 from .._fit.fitted import embed_rows, lazily_embedded
+from .._fit.projection import Projection
 from .plan import chunk_rows
 from .progress import ProgressCallback, ProgressMeter
 
 Write = Callable[[NDArray[Any]], None]
 
 
+@overload
 def transform(
-    estimator: Any,
-    source: Any,
-    out: str | os.PathLike[str] | None = None,
+    estimator: Projection,
+    source: SourceLike,
+    out: PathLike,
     *,
-    memory: str | int | None = None,
+    memory: Memory | None = ...,
+    progress: bool | ProgressCallback | None = ...,
+) -> Path: ...
+
+
+@overload  # -> dask array
+def transform(estimator: Projection, source: SourceLike, out: None = None) -> Any: ...
+
+
+def transform(
+    estimator: Projection,
+    source: SourceLike,
+    out: PathLike | None = None,
+    *,
+    memory: Memory | None = None,
     progress: bool | ProgressCallback | None = None,
 ) -> Any:
     """Embed data that need not fit in memory, into a file.

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._base import types
 from .._core.kernels import PARAMETERS as KERNELS
 
 
@@ -47,6 +48,7 @@ class ClassWeight(StrEnum):
 
 
 class Impute(StrEnum):
+    _value_: types.Impute
     mean = "mean"
     median = "median"
     drop = "drop"

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+    from .._base.types import LabelsLike
     from .serving import Explorer
 
 __all__ = ["explore"]
 
 
-def explore(X: Any = None, y: Any = None, *, height: int = 760) -> Explorer:
+def explore(
+    X: ArrayLike | None = None,
+    y: LabelsLike | Mapping[str, LabelsLike] | None = None,
+    *,
+    height: int = 760,
+) -> Explorer:
     """Look at embeddings live: move a slider, and watch the points glide.
 
     A page is served from this process, to this machine only. In a notebook it shows in the cell;

@@ -289,8 +289,9 @@ class Session:
         """What the rule "scale" comes to."""
         key = view.kernel, view.scale
         if key not in self._gammas:
-            scale = None if view.scale == "none" else view.scale
-            estimator = KernelSupervisedPCA(kernel=view.kernel, gamma="scale", scale=scale)
+            kernel_name: Any = view.kernel
+            scale: Any = None if view.scale == "none" else view.scale
+            estimator = KernelSupervisedPCA(kernel=kernel_name, gamma="scale", scale=scale)
             batch = replace(self._batch(0, False), spread=self._spread)
             kernel, _ = settle_kernel(estimator, batch, check_seed(0))
             assert kernel is not None

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._base.types import Transformer
 
 Array = NDArray[np.float64]
 
 
 class LabelKernel:
     """The base of all."""
+
+
+LabelKernelName = Literal["auto", "delta", "linear", "rbf", "ordinal", "tree", "jaccard"]
+LabelKernelLike = LabelKernelName | LabelKernel | Transformer
 
 
 class ClassKernel(LabelKernel):

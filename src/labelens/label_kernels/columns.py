@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._base.types import Transformer
 from .base import LabelKernel
 from .jaccard import Jaccard
 
@@ -18,7 +19,7 @@ class ColumnwiseKernel(LabelKernel):
 
     parts: tuple[Any, ...]
 
-    def __init__(self, *parts: Any) -> None:
+    def __init__(self, *parts: str | LabelKernel | Transformer) -> None:
         name = type(self).__name__
         if len(parts) < 2:
             raise TypeError(f"{name} takes one kernel for each column of y, two or more.")

@@ -12,7 +12,7 @@ from .._base.validation import some
 from .base import Array, ClassKernel, plain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Ordinal(ClassKernel):
     """Classes that have an order: grades, stages, ratings.
 
@@ -35,17 +35,16 @@ class Ordinal(ClassKernel):
            [1., 0., 1.]])
     """
 
-    order: tuple[Any, ...] | None = None
+    order: tuple[Any, ...] | None
 
-    def __post_init__(self) -> None:
-        if self.order is None:
-            return
-        if isinstance(self.order, (str, bytes)) or not isinstance(self.order, Iterable):
-            raise TypeError(f"order must be a sequence of labels or None, got {self.order!r}.")
-        order = tuple(plain(label) for label in self.order)
-        if len(set(order)) < len(order):
-            twice = next(label for label in order if order.count(label) > 1)
-            raise ValueError(f"order has {twice!r} twice.")
+    def __init__(self, order: Iterable[Any] | None = None) -> None:
+        if order is not None:
+            if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
+                raise TypeError(f"order must be a sequence of labels or None, got {order!r}.")
+            order = tuple(plain(label) for label in order)
+            if len(set(order)) < len(order):
+                twice = next(label for label in order if order.count(label) > 1)
+                raise ValueError(f"order has {twice!r} twice.")
         object.__setattr__(self, "order", order)
 
     def check(self, classes: Iterable[Any]) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 
 from .._base.validation import some
 from .base import Array, ClassKernel, plain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Precomputed(ClassKernel):
     """A similarity of classes that you have: confusions, expert ratings, word vectors.
 
@@ -33,16 +34,17 @@ class Precomputed(ClassKernel):
            [0.5, 1. ]]), classes=('car', 'lorry'))
     """
 
-    similarity: Any  # (c, c)
-    classes: Any = None
+    similarity: Array  # (c, c)
+    classes: tuple[Any, ...]
 
-    def __post_init__(self) -> None:
-        matrix, classes = np.array(self.similarity, dtype=np.float64), self.classes
+    def __init__(self, similarity: ArrayLike, classes: Iterable[Any] | None = None) -> None:
+        matrix = np.array(similarity, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise ValueError(f"similarity must be a square matrix, got shape {matrix.shape}.")
-        if hasattr(self.similarity, "columns") and classes is None:
-            classes = list(self.similarity.columns)
-            if list(self.similarity.index) != classes:
+        if hasattr(similarity, "columns") and classes is None:
+            frame: Any = similarity
+            classes = list(frame.columns)
+            if list(frame.index) != classes:
                 raise ValueError("similarity must have the same classes as its index and columns.")
         names = tuple(map(plain, range(len(matrix)) if classes is None else classes))
         if len(names) != len(matrix) or len(set(names)) < len(names):

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
+from .._base.types import (
+    Approximation,
+    ClassWeight,
+    Gamma,
+    KernelLike,
+    LabelMap,
+    Precision,
+    RandomState,
+    Scale,
+)
 from .._core.solvers import DIRECT, SPECTRAL
 from .._fit.projection import Projection
+from ..label_kernels.base import LabelKernelLike
 
 
 class KernelSupervisedPCA(Projection):
@@ -141,24 +152,24 @@ class KernelSupervisedPCA(Projection):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
-        kernel: str | Callable[..., float] = "rbf",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         kernel_params: Mapping[str, Any] | None = None,
-        approximation: Any = "orthogonal",
+        approximation: Approximation = "orthogonal",
         n_random_features: int = 1024,
-        label_kernel: Any = "auto",
+        label_kernel: LabelKernelLike = "auto",
         label_gamma: float | None = None,
         target_weight: float = 1.0,
-        shrinkage: float | str = 1.0,
+        shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
-        scale: str | None = None,
-        class_weight: Any = None,
-        missing_label: Any = None,
-        random_state: Any = None,
+        scale: Scale | None = None,
+        class_weight: ClassWeight | None = None,
+        missing_label: object = None,
+        random_state: RandomState | None = None,
         batch_size: int | None = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -319,25 +330,25 @@ class KernelSupervisedRandomProjection(Projection):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
-        kernel: str | Callable[..., float] = "rbf",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: Gamma = "scale",
         kernel_params: Mapping[str, Any] | None = None,
-        approximation: Any = "orthogonal",
+        approximation: Approximation = "orthogonal",
         n_random_features: int = 1024,
-        label_kernel: Any = "auto",
+        label_kernel: LabelKernelLike = "auto",
         label_gamma: float | None = None,
-        label_map: str = "orthogonal",
+        label_map: LabelMap = "orthogonal",
         target_weight: float = 1.0,
-        shrinkage: float | str = 1.0,
+        shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
-        scale: str | None = None,
-        class_weight: Any = None,
-        missing_label: Any = None,
-        random_state: Any = None,
+        scale: Scale | None = None,
+        class_weight: ClassWeight | None = None,
+        missing_label: object = None,
+        random_state: RandomState | None = None,
         batch_size: int | None = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
+from .._base.types import ClassWeight, LabelMap, Precision, RandomState, Scale
 from .._core.solvers import DIRECT, SPECTRAL
 from .._fit.projection import Projection
+from ..label_kernels.base import LabelKernelLike
 
 
 class SupervisedPCA(Projection):
@@ -118,19 +120,19 @@ class SupervisedPCA(Projection):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
-        label_kernel: Any = "auto",
+        label_kernel: LabelKernelLike = "auto",
         label_gamma: float | None = None,
         target_weight: float = 1.0,
-        shrinkage: float | str = 1.0,
+        shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
-        scale: str | None = None,
-        class_weight: Any = None,
-        missing_label: Any = None,
-        random_state: Any = None,
+        scale: Scale | None = None,
+        class_weight: ClassWeight | None = None,
+        missing_label: object = None,
+        random_state: RandomState | None = None,
         batch_size: int | None = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
     ) -> None:
         self.n_components = n_components
         self.label_kernel = label_kernel
@@ -267,20 +269,20 @@ class SupervisedRandomProjection(Projection):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
-        label_kernel: Any = "auto",
+        label_kernel: LabelKernelLike = "auto",
         label_gamma: float | None = None,
-        label_map: str = "orthogonal",
+        label_map: LabelMap = "orthogonal",
         target_weight: float = 1.0,
-        shrinkage: float | str = 1.0,
+        shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
-        scale: str | None = None,
-        class_weight: Any = None,
-        missing_label: Any = None,
-        random_state: Any = None,
+        scale: Scale | None = None,
+        class_weight: ClassWeight | None = None,
+        missing_label: object = None,
+        random_state: RandomState | None = None,
         batch_size: int | None = None,
-        precision: str | None = None,
+        precision: Precision | None = None,
     ) -> None:
         self.n_components = n_components
         self.label_kernel = label_kernel

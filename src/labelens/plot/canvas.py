@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._base.optional import require
 from .._core.moments import Array
 
-Axes = Any  # matplotlib.axes.Axes
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Colours that colour-blind readers can tell apart: Okabe-Ito's, then three of Tol's.
 COLOURS = (
@@ -34,7 +35,12 @@ def rgb(colours: Iterable[str]) -> Array:
     return require("matplotlib.colors", extra="cli").to_rgba_array(list(colours))[:, :3]
 
 
-def axes_or_new(ax: Axes, width: float = 6.4, height: float = 4.8, grid: str | None = None) -> Axes:
+def axes_or_new(
+    ax: Axes | None,
+    width: float = 6.4,
+    height: float = 4.8,
+    grid: Literal["x", "y", "both"] | None = None,
+) -> Axes:
     """The Axes given, or those of a new figure that pyplot does not know."""
     if ax is None:
         figure = require("matplotlib.figure", extra="cli").Figure(
@@ -106,7 +112,8 @@ class Names:
 
     def __init__(self, ax: Axes, limits: Array, size: float) -> None:
         self.low, self.width = limits[:, 0], limits[:, 1] - limits[:, 0]
-        self.points = ax.get_window_extent().size / ax.figure.dpi * 72  # 1/72 inch, of the Axes
+        extent = np.array(ax.get_window_extent().size)
+        self.points = extent / ax.figure.dpi * 72  # 1/72 inch, of the Axes
         self.size = size  # of a letter
         self.taken: list[tuple[float, float, float]] = []  # middle, and half the width
 

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_rows
 from .._core.labels import read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
 from .._judge.wheel import Wheel
-from .canvas import Axes, axes_or_new, legend, note
+from .canvas import axes_or_new, legend, note
 from .rows import MOST_POINTS, RowColours, check_mask, draw_rows, part_keys
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_NAMES = 120  # around the circle
 UPRIGHT = 24  # names; more of them are turned to point at the middle
 
 
 def wheel(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    ax: Axes = None,
-    test: Any = None,
-    estimator: Any = None,
-    names: Any = None,
-    random_state: Any = None,
+    ax: Axes | None = None,
+    test: ArrayLike | None = None,
+    estimator: Wheel | None = None,
+    names: Iterable[str] | None = None,
+    random_state: RandomState | None = None,
 ) -> Axes:
     """Draw many classes in the plane: named anchors on a circle, rows where classes pull them.
 

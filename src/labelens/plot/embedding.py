@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .._base.types import LabelsLike
 from .._core.moments import Array
-from .canvas import Axes, Names, axes_or_new, extents, halo, jitter, legend, note
+from .canvas import Names, axes_or_new, extents, halo, jitter, legend, note
 from .rows import MOST_POINTS, RowColours, check_mask, draw_rows, part_keys
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_KEYS = 20  # in a legend; more classes are named where they are
 MOST_NAMES = 60
 LETTER = 7.0  # points: height of a name in the picture
 
 
-def scatter(Z: Any, y: Any = None, *, ax: Axes = None, test: Any = None, names: Any = None) -> Axes:
+def scatter(
+    Z: ArrayLike,
+    y: LabelsLike | None = None,
+    *,
+    ax: Axes | None = None,
+    test: ArrayLike | None = None,
+    names: Iterable[str] | None = None,
+) -> Axes:
     """Draw an embedding: its first two columns, or one column as a strip for each class.
 
     Up to 20 classes have a legend, more are named at their medians, as far as names fit. Past
@@ -129,9 +141,9 @@ def _name_classes(ax: Axes, points: Array, colouring: RowColours, limits: Array)
             continue
         # Darker than its rows, so that it stands out among them.
         ax.text(
-            *median, colouring.names[number], color=0.7 * colouring.table[number], ha="center",
-            va="center", fontsize=LETTER, weight="bold", path_effects=halo(), parse_math=False,
-            clip_on=True, zorder=4,
+            median[0], median[1], colouring.names[number], color=0.7 * colouring.table[number],
+            ha="center", va="center", fontsize=LETTER, weight="bold", path_effects=halo(),
+            parse_math=False, clip_on=True, zorder=4,
         )  # fmt: skip
         if len(places.taken) == MOST_NAMES:
             break

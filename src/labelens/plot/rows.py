@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,10 @@ from .._base.optional import require
 from .._core.labels import choose_kernel, read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
-from .canvas import COLOURS, GREY, MARKERS, Axes, key, look, rgb, shown
+from .canvas import COLOURS, GREY, MARKERS, key, look, rgb, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_POINTS = 100_000
 CELLS = 300  # of a density, along each axis
@@ -131,7 +134,7 @@ def draw_rows(ax: Axes, points: Array, colouring: RowColours, test: Any, limits:
                 if hollow
                 else dict(facecolors=colours, edgecolors="white", **solid)
             )
-            ax.scatter(*points[mine].T, s=size, marker=marker, **style)
+            ax.scatter(points[mine, 0], points[mine, 1], s=size, marker=marker, **style)
     return ""
 
 
@@ -154,6 +157,6 @@ def _shade(ax: Axes, points: Array, colouring: RowColours, limits: Array) -> Non
         image[:, :3] = colouring.table[mean(colouring.codes).round().astype(np.intp)]
     image[:, 3] = np.where(count > 0, 0.2 + 0.8 * np.log1p(count) / np.log1p(count.max()), 0)
     ax.imshow(
-        image.reshape(CELLS, CELLS, 4).clip(0, 1), extent=limits.ravel(), origin="lower",
-        aspect=ax.get_aspect(), interpolation="nearest",
+        image.reshape(CELLS, CELLS, 4).clip(0, 1), extent=(low[0], high[0], low[1], high[1]),
+        origin="lower", aspect=ax.get_aspect(), interpolation="nearest",
     )  # fmt: skip

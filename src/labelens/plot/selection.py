@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._base.optional import require
+from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_number, check_rows, check_seed
 from .._core.moments import Array
 from .._fit.shuffles import shuffler
 from .._fit.task import Task, embedded
 from ..methods import KernelSupervisedRandomProjection
-from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new
+from .canvas import BLUE, GREY, VERMILION, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FACTORS = np.logspace(-2, 2, 9)  # around gamma="scale"
 MOST_COMPONENTS = 9
 
 
 def gamma_curve(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    estimator: Any = None,
-    gammas: Any = None,
-    cv: Any = 5,
-    ax: Axes = None,
-    random_state: Any = None,
+    estimator: Transformer | None = None,
+    gammas: ArrayLike | None = None,
+    cv: CrossValidation = 5,
+    ax: Axes | None = None,
+    random_state: RandomState | None = None,
 ) -> Axes:
     """Draw how well neighbours in the embedding predict held-out labels, against gamma.
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._base.optional import require
+from .._base.types import LabelsLike
 from .._judge import ApproximationReport, CrossEmbedding, PermutationReport, StabilityReport
-from .canvas import BLUE, GREY, VERMILION, Axes, axes_or_new, jitter
+from .canvas import BLUE, GREY, VERMILION, axes_or_new, jitter
 from .embedding import scatter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def cross_embedding(
-    crossed: CrossEmbedding, y: Any = None, *, axes: Any = None, names: Any = None
-) -> Any:
+    crossed: CrossEmbedding,
+    y: LabelsLike | None = None,
+    *,
+    axes: Sequence[Axes] | None = None,
+    names: Iterable[str] | None = None,
+) -> tuple[Axes, Axes]:
     """Draw what `fit_transform` shows, and beside it the same rows when they are held out.
 
     Parameters
@@ -49,8 +58,8 @@ def cross_embedding(
     left, right = (axes_or_new(ax) for ax in axes)
     scatter(crossed.fitted, y, ax=left, names=names).set_title("as fitted")
     scatter(crossed.Z, y, ax=right, names=names).set_title("held out")
-    if left.get_legend() is not None:
-        left.get_legend().remove()  # the same as on the right
+    if (key := left.get_legend()) is not None:
+        key.remove()  # the same as on the right
     # One frame: where rows go when they are held out, to the middle perhaps, can be seen.
     limits = np.array([[ax.get_xlim(), ax.get_ylim()] for ax in (left, right)])
     low, high = limits[..., 0].min(axis=0), limits[..., 1].max(axis=0)
@@ -61,7 +70,7 @@ def cross_embedding(
     return left, right
 
 
-def permutation(report: PermutationReport, *, ax: Axes = None) -> Axes:
+def permutation(report: PermutationReport, *, ax: Axes | None = None) -> Axes:
     """Draw the held-out score among those of shuffled labels, and the score as fitted.
 
     Parameters
@@ -88,7 +97,7 @@ def permutation(report: PermutationReport, *, ax: Axes = None) -> Axes:
     everything = np.concatenate([report.null_score, report.null_training_score])
     own = [report.score, report.training_score]
     low, high = min(everything.min(), *own), max(everything.max(), *own)
-    bins = np.linspace(low, high, 41) if high > low else [low - 0.5, low + 0.5]
+    bins = np.linspace(low, high, 41).tolist() if high > low else [low - 0.5, low + 0.5]
     looks = (
         ("held out", BLUE, report.score, report.null_score),
         ("as fitted", VERMILION, report.training_score, report.null_training_score),
@@ -104,7 +113,7 @@ def permutation(report: PermutationReport, *, ax: Axes = None) -> Axes:
     return ax
 
 
-def approximation(report: ApproximationReport, *, ax: Axes = None) -> Axes:
+def approximation(report: ApproximationReport, *, ax: Axes | None = None) -> Axes:
     """Draw the error of the kernel against the number of features, and where it would be halved.
 
     Parameters
@@ -164,7 +173,7 @@ def approximation(report: ApproximationReport, *, ax: Axes = None) -> Axes:
     return ax
 
 
-def stability(report: StabilityReport, *, ax: Axes = None) -> Axes:
+def stability(report: StabilityReport, *, ax: Axes | None = None) -> Axes:
     """Draw how much of every component is found again, with other rows and with other seeds.
 
     Parameters

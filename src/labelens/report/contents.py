@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from .._fit.projection import Projection
 
 SCORES = ("heldout", "train", "raw", "majority", "shuffled")
 METRICS = ("1-NN accuracy", "k-NN R^2")
@@ -18,9 +21,10 @@ MOST_COLUMNS = 8
 class Label:
     """One column of labels, and what held-out rows say of it."""
 
-    values: Any  # (n,): classes, or numbers if continuous
+    values: NDArray[Any]  # (n,): classes, or numbers if continuous
     scores: Mapping[str, Any]  # SCORES, each a float or None, and "metric"
-    confusion: tuple[Sequence[Any], Any] | None = None  # names and (c, c) counts of held-out 1-NN
+    # Names, and (c, c) counts of held-out 1-NN.
+    confusion: tuple[Sequence[Any], NDArray[Any]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +34,12 @@ class Contents:
     title: str
     command: str  # the exact command to repeat it
     about: Mapping[str, Any]  # parameters, versions, the machine
-    Z: Any  # (n, k): the embedding of all rows
-    test: Any  # (n,): True for held-out rows
+    Z: NDArray[Any]  # (n, k): the embedding of all rows
+    test: NDArray[np.bool_]  # (n,): True for held-out rows
     labels: Mapping[str, Label]  # one or more, by name
     continuous: bool
     hover: Mapping[str, Sequence[Any]]  # columns of the data to show beside a point
-    model: Any  # the fitted estimator
+    model: Projection  # the fitted estimator
     gamma_curve: Mapping[str, Any] | None = None  # CURVE
     notes: Sequence[str] = ()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import lcm
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base.optional import require
 from .._base.threads import cached_property
@@ -24,19 +24,29 @@ from .._engines.parts import (
 )
 from .._engines.sources.rows import ColumnLayout
 from .._fit.driver import fit_rows
+from .._fit.projection import Projection
 from .._fit.recipe import block_rows
 from .partials import dumped, loaded
 from .schema import FrameColumns, numbered
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 CALLED = "the DataFrame"
 # Bytes of the rows that a task has in hand at a time.
 CHUNK_BYTES = 16 << 20
 ANSWER = "part int, rows long, partial binary"
 
-Estimator = TypeVar("Estimator")
+Estimator = TypeVar("Estimator", bound=Projection)
+Columns = str | Sequence[str]
 
 
-def fit(estimator: Estimator, df: Any, features: Any = None, label: Any = None) -> Estimator:
+def fit(
+    estimator: Estimator,
+    df: DataFrame,
+    features: Columns | None = None,
+    label: Columns | None = None,
+) -> Estimator:
     """Fit an estimator on a DataFrame of Spark, where its rows are.
 
     The model is that of one machine: the bits of `estimator.fit` for one partition; for several

@@ -24,8 +24,9 @@ from pyspark.ml.util import (
 )
 from sklearn.base import clone
 
+from .._fit.projection import Projection
 from ..persist import load, load_method, save, save_method
-from .frames import fit
+from .frames import Columns, fit
 from .transforming import transform
 
 
@@ -62,7 +63,7 @@ class LabelensEstimator(_Columns, Estimator, MLReadable, MLWritable):
         The column that the model adds, of vectors.
     """
 
-    def __init__(self, estimator: Any, **columns: Any) -> None:
+    def __init__(self, estimator: Projection, **columns: Columns | None) -> None:
         super().__init__(**columns)
         self.estimator = estimator
 
@@ -82,7 +83,7 @@ class LabelensEstimator(_Columns, Estimator, MLReadable, MLWritable):
 class LabelensModel(_Columns, Model, MLReadable, MLWritable):
     """What a `LabelensEstimator` becomes; `model` is the fitted estimator."""
 
-    def __init__(self, model: Any, **columns: Any) -> None:
+    def __init__(self, model: Projection, **columns: Columns | None) -> None:
         super().__init__(**columns)
         self.model = model
 

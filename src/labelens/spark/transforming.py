@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,22 @@ from .._base.validation import check_is_fitted
 from .._core.moments import SavedSummary
 from .._engines.sources.rows import ColumnLayout
 from .._fit.fitted import embed_rows
-from .frames import CALLED
+from .._fit.projection import Projection
+from .frames import CALLED, Columns
 from .schema import FrameColumns, numbered, quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 def transform(
-    model: Any, df: Any, output: str = "embedding", *, features: Any = None, vector: bool = False
-) -> Any:
+    model: Projection,
+    df: DataFrame,
+    output: str = "embedding",
+    *,
+    features: Columns | None = None,
+    vector: bool = False,
+) -> DataFrame:
     """Add the embedding of every row as a column.
 
     Nothing is computed before the result is asked for. (Where features are arrays or vectors, the

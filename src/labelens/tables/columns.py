@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base.optional import require
+from .._base.types import Impute
 from .._base.validation import some
 from .encoding import Encoding
-from .files import Frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame as Frame
 
 # A column of text with more values than this is a name or prose, not a category.
 MOST_CATEGORIES = 50
@@ -36,7 +39,7 @@ def pick(
     *,
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
-    impute: str | None = None,
+    impute: Impute | None = None,
 ) -> Table:
     """Features and labels of a table: numbers as they are, categories one-hot, the rest not."""
     for name in (*labels, *features, *drop):
@@ -70,7 +73,7 @@ def pick(
     return Table(X, names, target, shown, notes, encoding, columns)
 
 
-def align(frame: Frame, features: Encoding | Sequence[str], impute: str | None = None) -> Table:
+def align(frame: Frame, features: Encoding | Sequence[str], impute: Impute | None = None) -> Table:
     """The features that a model was fitted on; categories that it never saw are zero.
 
     Gaps are filled with the values of the `Encoding`, which are those of the training rows, never
@@ -241,7 +244,7 @@ def _looks_like_dates(pandas: Any, values: Any) -> bool:
     return bool(pandas.to_datetime(some, errors="coerce", format="mixed").notna().all())
 
 
-def _fill(numbers: Frame, impute: str | None) -> tuple[float, ...]:
+def _fill(numbers: Frame, impute: Impute | None) -> tuple[float, ...]:
     """What gaps are filled with, by feature."""
     if (empty := numbers.isna().all()).any():
         name = numbers.columns[empty][0]
@@ -252,7 +255,7 @@ def _fill(numbers: Frame, impute: str | None) -> tuple[float, ...]:
 def _without_gaps(
     numbers: Frame,
     encoding: Encoding,
-    impute: str | None,
+    impute: Impute | None,
     notes: list[str],
     of: str = "their column",
 ) -> NDArray[np.bool_]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._base.types import Impute
+
 IMPUTE = (None, "mean", "median", "drop")
 
 
@@ -14,7 +16,7 @@ class Encoding:
 
     names: tuple[str, ...]  # of the features, in the order of the model
     splits: tuple[int, ...]  # letters of a name that are the column's; -1: a column of numbers
-    impute: str | None = None  # what is done about gaps; None: they raise
+    impute: Impute | None = None  # what is done about gaps; None: they raise
     fill: tuple[float, ...] = ()  # values for gaps, if they are filled
 
     def __post_init__(self) -> None:
@@ -27,7 +29,7 @@ class Encoding:
                 raise ValueError(f"its table has a feature {name[:40]!r} of no column")
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[str, str | None]], impute: str | None) -> Encoding:
+    def of(cls, parts: Sequence[tuple[str, str | None]], impute: Impute | None) -> Encoding:
         """For columns and levels; without values for gaps yet."""
         names = tuple(name if level is None else f"{name}={level}" for name, level in parts)
         splits = tuple(-1 if level is None else len(name) for name, level in parts)

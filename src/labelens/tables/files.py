@@ -14,7 +14,7 @@ from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, FileIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from .._base.optional import require
 from .._base.validation import some
 
-Frame = Any  # pandas.DataFrame
+if TYPE_CHECKING:
+    from pandas import DataFrame as Frame
 
 # What NumPy, gzip and zip raise for bytes that are not what they should be. (RuntimeError: a zip
 # that wants a password, or is compressed in a way that Python does not know.)
