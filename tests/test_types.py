@@ -51,7 +51,6 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -67,7 +66,7 @@ model = SupervisedPCA("auto", scale="minmax", class_weight={"a": 2.0}, missing_l
 assert_type(model, SupervisedPCA)
 assert_type(model.fit(X, y), SupervisedPCA)
 assert_type(model.partial_fit(sparse.csr_array(X), [1, 2, 3, 4]).merge(model), SupervisedPCA)
-assert_type(model.fit(pl.DataFrame(X), pl.Series([1, 2, 3, 4])).to("cuda"), SupervisedPCA)
+assert_type(model.fit(X, sample_weight=[1, 2, 0, 1]).to("cuda"), SupervisedPCA)
 assert_type(model.fit_transform([[0.0, 1.0], [1.0, 0.0]], [0, 1]), NDArray[Any])
 assert_type(model.transform(X), NDArray[Any])
 assert_type(model.components_, NDArray[np.float64])
