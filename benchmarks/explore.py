@@ -19,10 +19,10 @@ import shutil
 import statistics
 from pathlib import Path
 
-from labelens.explorer.material import from_arrays
 from selenium import webdriver
 
 from data import mnist
+from labelens.explorer.explored import from_arrays
 from labelens.explorer.serving import Explorer, session_of
 from measure import machine
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from labelens.explorer.material import bundled, from_arrays
 from selenium import webdriver
 
+from labelens.explorer.explored import bundled, from_arrays
 from labelens.explorer.server import Sessions
 from labelens.explorer.serving import Explorer
 

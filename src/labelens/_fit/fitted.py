@@ -170,7 +170,7 @@ class FittedAttributes:
 
     @property
     def gamma_(self) -> float | None:
-        """The kernel width used: what "scale", "median" or "auto" came to."""
+        """The kernel coefficient used: what "scale", "median" or "auto" came to."""
         check_is_fitted(self, "moments_")
         if self._recipe.kernel is None:
             raise AttributeError(f"{type(self).__name__} has no kernel, so no gamma_.")
