@@ -1,8 +1,8 @@
 """Label maps: psi, the side of the cross-moment that sees y.
 
-A label map turns a batch of labels into a `Right`: either class numbers (a one-hot matrix that is
-never written down) or q features. What a random method does to them afterwards, the (q, k) matrix
-R, is `mixing`, and belongs to the map too: only the map knows which labels are alike.
+A label map turns a batch of labels into `EncodedLabels`: either class numbers (a one-hot matrix
+that is never written down) or q features. What a random method does to them afterwards, the (q, k)
+matrix R, is `mixing`, and belongs to the map too: only the map knows which labels are similar.
 
     label_kernel   exact factor Psi of L = Psi Psi^T                          file
     "delta"        one-hot                                                    onehot.py
@@ -10,7 +10,7 @@ R, is `mixing`, and belongs to the map too: only the map knows which labels are 
                    hashed Gaussian vectors, k of them (label_map="gaussian")  hashed.py
     "linear"       y itself                                                   linear.py
     "rbf"          Fourier features: exact for one column, random for more    fourier.py
-    ClassKernel    one-hot times a factor of the similarity of classes        alike.py
+    ClassKernel    one-hot times a factor of the similarity of classes        similarity.py
     Cyclic         the harmonics of the cycle                                 cyclic.py
     Sum, Product   those of the columns, side by side or multiplied           columns.py
     transformer    whatever it returns                                        transformed.py
@@ -90,6 +90,12 @@ def make_label_map(
         raise ValueError(
             f"label_map='spread' puts classes well apart from each other, and label_kernel is "
             f"{kernel!r}; use label_map='orthogonal', or label_kernel='delta'."
+        )
+    if mixing == "fourier" and kernel != "delta" and kernel != "rbf":
+        name = kernel if isinstance(kernel, str) else type(kernel).__name__
+        raise ValueError(
+            f"label_map='fourier' approximates an RBF kernel, and label_kernel is {name!r}; use "
+            "label_map='orthogonal' or 'gaussian', or label_kernel='rbf'."
         )
     if isinstance(kernel, ClassKernel):
         return SimilarityLabels.for_labels(y, kernel, mixing, seed, orders[0] if orders else None)

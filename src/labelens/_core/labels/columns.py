@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...label_kernels.columns import ColumnwiseKernel, Sum
-from .encoded import EncodedLabels, LabelMap, dense_mixing
-from .linear import refuse_fourier
+from .encoded import EncodedLabels, LabelMap
 from .reading import typed
 from .similarity import SimilarityLabels
 
@@ -59,20 +58,22 @@ class Column:
         codes = np.array([number[label] for label in right.classes or ()])[right.codes[:, 0]]
         return np.eye(len(number))[codes] if self.factor is None else self.factor[codes]
 
-    def same_as(self, other: Column) -> bool:
+    def __eq__(self, other: object) -> bool:
         return (
-            self.psi.same_as(other.psi)
+            isinstance(other, Column)
+            and self.psi.same_as(other.psi)
             and self.classes == other.classes
             and np.array_equal(self.factor, other.factor)  # type: ignore[arg-type]
         )
 
 
 @dataclass(frozen=True)
-class ColumnLabels:
+class ColumnLabels(LabelMap):
     kernel: ColumnwiseKernel
     columns: tuple[Column, ...]
     mix: str | None
     seed: int
+    decisive = ("columns",)
 
     @classmethod
     def for_labels(
@@ -84,18 +85,14 @@ class ColumnLabels:
         make: Callable[[NDArray[Any], Any, int], LabelMap],
     ) -> ColumnLabels:
         """`make` turns a column of labels, its kernel and its number into a label map."""
-        name = type(kernel).__name__
-        refuse_fourier(mix, name)
-        parts = zip(_split(y, len(kernel.parts), name), kernel.parts, strict=True)
         columns = tuple(
             Column.for_labels(make(labels, part, j), labels)
-            for j, (labels, part) in enumerate(parts)
+            for j, (labels, part) in enumerate(zip(_split(y, kernel), kernel.parts, strict=True))
         )
         return cls(kernel, columns, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
-        name = type(self.kernel).__name__
-        labels = _split(y, len(self.columns), name)
+        labels = _split(y, self.kernel)
         features = [column.features(labels[j], rows, j) for j, column in enumerate(self.columns)]
         if isinstance(self.kernel, Sum):
             return EncodedLabels(features=np.hstack(features))
@@ -108,16 +105,9 @@ class ColumnLabels:
             )
         return EncodedLabels(features=reduce(_products, features))
 
-    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
-        return dense_mixing(self.mix, self.seed, width, k)
-
     def same_as(self, other: Any) -> bool:
-        return (
-            isinstance(other, ColumnLabels)
-            and type(self.kernel) is type(other.kernel)
-            and len(self.columns) == len(other.columns)
-            and all(a.same_as(b) for a, b in zip(self.columns, other.columns, strict=True))
-        )
+        # Parts such as "auto" and "delta" may have come to the same map.
+        return super().same_as(other) and type(self.kernel) is type(other.kernel)
 
 
 def _products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,12 +115,12 @@ def _products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[
     return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
 
 
-def _split(y: Any, count: int, name: str) -> list[NDArray[Any]]:
+def _split(y: Any, kernel: ColumnwiseKernel) -> list[NDArray[Any]]:
     """The columns of y, each as an array of its own type."""
-    found = 1 if y.ndim == 1 else y.shape[1]
+    count, found = len(kernel.parts), 1 if y.ndim == 1 else y.shape[1]
     if sparse.issparse(y) or found != count:
         raise ValueError(
-            f"label_kernel={name} has {count} kernels, one for each column of y, and y has {found} "
-            f"column{'s' * (found != 1)}{' and is sparse' * sparse.issparse(y)}."
+            f"label_kernel={type(kernel).__name__} has {count} kernels, one for each column of y, "
+            f"and y has {found} column{'s' * (found != 1)}{' and is sparse' * sparse.issparse(y)}."
         )
     return [typed(y[:, j]) for j in range(count)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,25 +52,30 @@ class EncodedLabels:
         return one_hot
 
 
-class LabelMap(Protocol):
-    """psi: labels -> Right, decided by the first batch and the same for all later ones."""
+class LabelMap:
+    """psi: labels -> EncodedLabels, decided by the first batch and the same for all later ones.
 
-    @property
-    def kernel(self) -> Any:
-        """The label kernel it is a factor of: what `label_kernel_` shows."""
-        ...
+    A subclass is a frozen dataclass that has these attributes, as fields or as constants.
+    """
+
+    kernel: Any  # the label kernel it is a factor of: what `label_kernel_` shows
+    mix: str | None  # the parameter label_map; None for spectral methods
+    seed: int
+    decisive: ClassVar[tuple[str, ...]] = ("kernel",)  # the fields on which `encode` depends
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
         """The labels of a batch; errors call row i of it `rows[i]`."""
-        ...
+        raise NotImplementedError
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         """R, (q, k): the random vectors of the direct solver; E[R R^T] = I where L can see it."""
-        ...
+        return dense_mixing(self.mix, self.seed, width, k)
 
     def same_as(self, other: Any) -> bool:
         """Whether moments made with either can be merged."""
-        ...
+        return type(self) is type(other) and all(
+            getattr(self, name) == getattr(other, name) for name in self.decisive
+        )
 
 
 def random_generator(seed: int, purpose: str) -> np.random.Generator:
@@ -89,6 +94,15 @@ def spread_evenly(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     left, values, right = np.linalg.svd(vectors, full_matrices=False)
     rank = int((values > rounding(values[0], max(vectors.shape))).sum())
     return left[:, :rank] @ right[:rank]
+
+
+def refuse_columns(y: Any, kernel: Any, what: str) -> None:
+    """Refuse several columns of labels where the kernel takes one."""
+    if y.ndim != 1:
+        raise ValueError(
+            f"label_kernel={type(kernel).__name__} takes one column of {what}, and y has "
+            f"{y.shape[1]}; combine kernels of columns with labelens.label_kernels.Sum or Product."
+        )
 
 
 def dense_mixing(kind: str | None, seed: int, width: int, k: int) -> NDArray[np.float64]:

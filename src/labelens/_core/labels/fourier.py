@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .encoded import EncodedLabels, dense_mixing, random_generator
+from .encoded import EncodedLabels, LabelMap, random_generator
 from .linear import numeric_columns
 
 # One column of labels: the RBF kernel is the integral of cos(w (y - y')) against a Gaussian, and
@@ -22,7 +22,7 @@ N_RANDOM_FREQUENCIES = 512
 
 
 @dataclass(frozen=True)
-class FourierLabels:
+class FourierLabels(LabelMap):
     """psi(y) = a_j (cos w_j.y, sin w_j.y); k random features a label with label_map="fourier"."""
 
     gamma: float
@@ -33,7 +33,7 @@ class FourierLabels:
     reach: float  # the largest distance between labels that the grid of frequencies can tell
     mix: str | None
     seed: int
-    kernel: str = field(default="rbf")
+    kernel: str = "rbf"
 
     @classmethod
     def for_labels(
@@ -86,12 +86,11 @@ class FourierLabels:
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         if self.mix == "fourier":
             return np.eye(width, k)  # k random features already
-        return dense_mixing(self.mix, self.seed, width, k)
+        return super().mixing(classes, width, k)
 
     def same_as(self, other: Any) -> bool:
-        return isinstance(other, FourierLabels) and np.array_equal(
-            self.frequencies, other.frequencies
-        )
+        mine = isinstance(other, FourierLabels)
+        return mine and np.array_equal(self.frequencies, other.frequencies)
 
 
 def _frequencies_for(values: NDArray[np.float64], gamma: float) -> int:

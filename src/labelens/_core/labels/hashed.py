@@ -15,18 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..moments import FirstClasses
-from .encoded import EncodedLabels
+from .encoded import EncodedLabels, LabelMap
 from .onehot import encode_classes, kinds_of
 from .vocabulary import hashed_normals
 
 
 @dataclass(frozen=True)
-class HashedLabels:
+class HashedLabels(LabelMap):
     kinds: tuple[str, ...]
     automatic: bool
     k: int
     seed: int
     kernel: str = "delta"
+    decisive = ("kinds", "k", "seed")
 
     @classmethod
     def for_labels(cls, y: Any, automatic: bool, k: int, seed: int) -> HashedLabels:
@@ -47,10 +48,3 @@ class HashedLabels:
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         return np.eye(width, k)  # mixed already
-
-    def same_as(self, other: Any) -> bool:
-        return isinstance(other, HashedLabels) and (self.kinds, self.k, self.seed) == (
-            other.kinds,
-            other.k,
-            other.seed,
-        )

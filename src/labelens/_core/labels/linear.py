@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .encoded import EncodedLabels, dense_mixing
+from .encoded import EncodedLabels, LabelMap
 from .reading import check_decision
 
 
 @dataclass(frozen=True)
-class LinearLabels:
+class LinearLabels(LabelMap):
     width: int
     automatic: bool  # "auto" took the labels for a multilabel indicator
     mix: str | None
     seed: int
     kernel: str = "linear"
+    decisive = ("width",)
 
     @classmethod
     def for_labels(cls, y: Any, automatic: bool, mix: str | None, seed: int) -> LinearLabels:
-        refuse_fourier(mix, "linear")
         return cls(1 if y.ndim == 1 else y.shape[1], automatic, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
@@ -30,20 +30,6 @@ class LinearLabels:
         if self.automatic:
             check_decision("linear", y, rows)
         return EncodedLabels(features=features)
-
-    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
-        return dense_mixing(self.mix, self.seed, width, k)
-
-    def same_as(self, other: Any) -> bool:
-        return isinstance(other, LinearLabels) and self.width == other.width
-
-
-def refuse_fourier(mix: str | None, kernel: str) -> None:
-    if mix == "fourier":
-        raise ValueError(
-            f"label_map='fourier' approximates an RBF kernel, and label_kernel is {kernel!r}; use "
-            "label_map='orthogonal' or 'gaussian', or label_kernel='rbf'."
-        )
 
 
 def numeric_columns(y: Any, width: int, kernel: str, rows: NDArray[np.intp] | None = None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .encoded import EncodedLabels, random_generator, spread_evenly
+from .encoded import EncodedLabels, LabelMap, random_generator, spread_evenly
 from .numbered import NumberedLabels
 from .reading import check_decision
 from .vocabulary import check_kind, hashed_normals, label_kind, number_labels
@@ -19,7 +19,7 @@ PAPER_GAMMA = 1 / (2 * 1e-10**2)
 
 
 @dataclass(frozen=True)
-class OneHotLabels:
+class OneHotLabels(LabelMap):
     """One or several columns of classes; several make L the number of columns that agree.
 
     With several columns a class is the pair (column, label).
@@ -31,6 +31,7 @@ class OneHotLabels:
     seed: int
     gamma: float | None
     kernel: str = "delta"
+    decisive = ("kinds",)
 
     @classmethod
     def for_labels(
@@ -58,15 +59,12 @@ class OneHotLabels:
         vectors = hashed_normals(list(classes), k, self.seed)
         # The one-hot columns of C_xy sum to zero (column by column of y): what a vector says
         # along them is lost, so put nothing there.
-        column = self._columns(classes)
+        several = len(self.kinds) > 1
+        column = np.array([label[0] if several else 0 for label in classes])
         for j in range(len(self.kinds)):
             vectors[column == j] -= vectors[column == j].mean(axis=0)
         rank = width - len(self.kinds)
         return spread_evenly(vectors) * np.sqrt(max(1.0, rank / k))
-
-    def _columns(self, classes: tuple[Any, ...]) -> NDArray[np.intp]:
-        several = len(self.kinds) > 1
-        return np.array([label[0] if several else 0 for label in classes])
 
     def _literal(self, classes: tuple[Any, ...], k: int) -> NDArray[np.float64]:
         """Random Fourier features of an RBF kernel on the label values, as in the paper.
@@ -80,9 +78,6 @@ class OneHotLabels:
         frequency = draw.standard_normal(k) * np.sqrt(2 * gamma)
         phase = draw.uniform(0, 2 * np.pi, k)
         return np.cos(np.outer(values, frequency) + phase) * np.sqrt(2 / k)
-
-    def same_as(self, other: Any) -> bool:
-        return isinstance(other, OneHotLabels) and self.kinds == other.kinds
 
 
 def kinds_of(y: Any) -> tuple[str, ...]:

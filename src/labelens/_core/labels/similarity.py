@@ -1,4 +1,4 @@
-"""Classes of which some are alike: a one-hot matrix, and a factor of their similarity later.
+"""Classes of which some are similar: a one-hot matrix, and a factor of their similarity later.
 
 Rows enter as classes do, so that one read of X suffices and new classes may come at any time. Once
 they are known, L = Y S Y^T with Y one-hot and S the (c, c) similarity, and S = F F^T makes
@@ -18,43 +18,34 @@ from scipy import linalg, sparse
 from ..._base.rounding import rounding
 from ...label_kernels import Jaccard, Ordinal
 from ...label_kernels.base import ClassKernel
-from .encoded import EncodedLabels, dense_mixing
-from .linear import numeric_columns, refuse_fourier
+from .encoded import EncodedLabels, LabelMap, refuse_columns
+from .linear import numeric_columns
 from .onehot import encode_classes, kinds_of
+from .reading import Order
 
 # S and its eigenvectors are (c, c): beyond this they would take minutes and gigabytes.
 MOST_CLASSES = 5000
 
 
 @dataclass(frozen=True)
-class SimilarityLabels:
+class SimilarityLabels(LabelMap):
     kernel: ClassKernel
     kinds: tuple[str, ...]  # of the classes
     width: int  # columns of y
     mix: str | None
     seed: int
+    decisive = ("kernel", "kinds", "width")
 
     @classmethod
     def for_labels(
-        cls,
-        y: Any,
-        kernel: ClassKernel,
-        mix: str | None,
-        seed: int,
-        order: tuple[Any, ...] | None,
+        cls, y: Any, kernel: ClassKernel, mix: str | None, seed: int, order: Order
     ) -> SimilarityLabels:
         """`order` is that of y itself, if it is an ordered categorical."""
-        refuse_fourier(mix, type(kernel).__name__)
         if isinstance(kernel, Jaccard):
             return cls(kernel, ("tuple",), 1 if y.ndim == 1 else y.shape[1], mix, seed)
         if isinstance(kernel, Ordinal) and kernel.order is None and order is not None:
             kernel = Ordinal(order)
-        if y.ndim != 1:
-            raise ValueError(
-                f"label_kernel={type(kernel).__name__} takes one column of classes, and y has "
-                f"{y.shape[1]}; combine kernels of columns with labelens.label_kernels.Sum or "
-                "Product."
-            )
+        refuse_columns(y, kernel, "classes")
         return cls(kernel, kinds_of(y), 1, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
@@ -89,16 +80,6 @@ class SimilarityLabels:
         if not keep.any():  # all classes are the same
             return np.zeros((len(classes), 1))
         return vectors[:, keep] * np.sqrt(values[keep])
-
-    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
-        return dense_mixing(self.mix, self.seed, width, k)
-
-    def same_as(self, other: Any) -> bool:
-        return isinstance(other, SimilarityLabels) and (self.kernel, self.kinds, self.width) == (
-            other.kernel,
-            other.kinds,
-            other.width,
-        )
 
 
 def _encode_sets(indicator: Any) -> EncodedLabels:

@@ -12,12 +12,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .encoded import EncodedLabels, dense_mixing
-from .linear import refuse_fourier
+from .encoded import EncodedLabels, LabelMap
 
 
 @dataclass(frozen=True)
-class TransformedLabels:
+class TransformedLabels(LabelMap):
     """Fitted on the first batch of labels; its output columns are the label features."""
 
     transformer: Any
@@ -27,7 +26,6 @@ class TransformedLabels:
 
     @classmethod
     def for_labels(cls, y: Any, transformer: Any, mix: str | None, seed: int) -> TransformedLabels:
-        refuse_fourier(mix, type(transformer).__name__)
         fitted = clone(transformer).fit(_as_input(y, transformer))
         return cls(fitted, mix, seed, transformer)
 
@@ -42,13 +40,9 @@ class TransformedLabels:
             return EncodedLabels(features=features.tocsr().astype(np.float64))
         return EncodedLabels(features=values[:, None] if values.ndim == 1 else values)
 
-    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
-        return dense_mixing(self.mix, self.seed, width, k)
-
     def same_as(self, other: Any) -> bool:
-        return isinstance(other, TransformedLabels) and joblib.hash(
-            self.transformer
-        ) == joblib.hash(other.transformer)
+        mine = isinstance(other, TransformedLabels)
+        return mine and joblib.hash(self.transformer) == joblib.hash(other.transformer)
 
 
 def _as_input(y: Any, transformer: Any) -> Any:
