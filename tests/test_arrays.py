@@ -17,7 +17,7 @@ from sklearn.utils.fixes import parse_version
 import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named, on_the_host
 from labelens import KernelSupervisedPCA, SupervisedPCA
-from labelens._base import devices
+from labelens._base import device_algebra, devices
 from labelens._core import exact_kernel
 from labelens._core.maps import structured
 from labelens._core.moments import fold
@@ -38,7 +38,7 @@ def data(rng):
 
 @pytest.fixture
 def on_device(monkeypatch):
-    monkeypatch.setattr(devices.places, "_in_host_memory", lambda array: False)
+    monkeypatch.setattr(devices, "_in_host_memory", lambda array: False)
 
 
 @pytest.fixture(params=["strict", "torch"])
@@ -210,8 +210,8 @@ def test_only_what_a_model_is_made_of_crosses_over(rng, on_device, monkeypatch):
         crossed.append(getattr(array, "shape", ()))
         return plain(array)
 
-    for room in (devices, devices.places, devices.making, devices.algebra):
-        monkeypatch.setattr(room, "host", logged)
+    for module in (devices, device_algebra):
+        monkeypatch.setattr(module, "host", logged)
     for model in (LINEAR[0], LINEAR[3], LINEAR[7], KERNEL[1]):
         model = clone(model).fit(torch.asarray(X), torch.asarray(y))
         model.transform(torch.asarray(X))

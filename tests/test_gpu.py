@@ -10,7 +10,7 @@ from sklearn.base import clone
 import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named
 from labelens import KernelSupervisedPCA, SupervisedPCA
-from labelens._base import devices
+from labelens._base import devices, sending
 from labelens._core import exact_kernel
 from labelens._core.moments import fold
 
@@ -117,7 +117,7 @@ def test_streams(data, monkeypatch, model, pinned):
         part[:3000] if getattr(model, "approximation", "") == "exact" else part for part in data
     )
     monkeypatch.setattr("labelens._out_of_core.plan.SENT_BYTES", 1 << 20)
-    monkeypatch.setattr(devices.sending, "PINNED_BYTES", 1 << 16)
+    monkeypatch.setattr(sending, "PINNED_BYTES", 1 << 16)
     monkeypatch.setattr(devices, "free_bytes", lambda place: 1 << 22)
     rows = torch.asarray(X).pin_memory() if pinned else X
     found = labelens.fit(clone(model), rows, label=y, device="cuda")

@@ -219,7 +219,7 @@ def test_batches_files_and_merging(fitted, tmp_path):
 def test_rows_on_a_device(fitted, monkeypatch):
     X, y, fresh, close = fitted
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(devices.places, "_in_host_memory", lambda array: False)
+    monkeypatch.setattr(devices, "_in_host_memory", lambda array: False)
     close(fresh().fit(torch.asarray(X), y))
 
 

@@ -261,7 +261,7 @@ def test_scaled_single_precision_is_summed_in_double(rng, scale, form, weighted,
     weight = rng.uniform(1, 2, 300) if weighted else None
     double = clone(model).fit(X.astype(float), y, sample_weight=weight)
     if form == "device":
-        monkeypatch.setattr(devices.places, "_in_host_memory", lambda array: False)
+        monkeypatch.setattr(devices, "_in_host_memory", lambda array: False)
         form = pytest.importorskip("torch").asarray
     single = clone(model).fit(form(X), y, sample_weight=weight)
     np.testing.assert_allclose(single.shrinkage_, double.shrinkage_, rtol=1e-11)

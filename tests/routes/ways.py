@@ -35,7 +35,7 @@ def small_chunks():
 @contextmanager
 def everywhere_a_device():
     """Host memory that looks like the memory of a device."""
-    with mock.patch.object(devices.places, "_in_host_memory", return_value=False):
+    with mock.patch.object(devices, "_in_host_memory", return_value=False):
         yield
 
 

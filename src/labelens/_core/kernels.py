@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.utils.extmath import row_norms
 
-from .._base import devices
+from .._base import device_algebra, devices
 from .._base.validation import check_number
 from .moments import Spread
 
@@ -102,7 +102,7 @@ class Kernel:
                 left, right = self.factors(A, B)
                 return devices.exp(xp.matmul(left, xp.matrix_transpose(right)))
             case "laplacian":
-                return devices.exp(-self.gamma * devices.city_block(A, B))
+                return devices.exp(-self.gamma * device_algebra.city_block(A, B))
             case "matern":
                 return self._matern(xp.sqrt(_squares(A, B)))
             case "polynomial" | "linear":
@@ -122,10 +122,10 @@ class Kernel:
         rows; in three pieces of few digits each, because TF32 keeps eleven bits of a number.
         """
         xp = devices.namespace(A)
-        ones = [devices.ones((rows.shape[0], 3), rows) for rows in (A, B)]
+        ones = [1 + devices.zeros((rows.shape[0], 3), rows) for rows in (A, B)]
         norms = [-self.gamma * xp.sum(rows * rows, axis=1) for rows in (A, B)]
-        pieces = [xp.stack(devices.pieces(norm), axis=1) for norm in norms]
-        # Rows of a multiple of 128 bytes, which cards multiply fastest.
+        pieces = [xp.stack(device_algebra.pieces(norm), axis=1) for norm in norms]
+        # Rows of a multiple of 128 bytes, which GPUs multiply fastest.
         spare = [devices.zeros((rows.shape[0], -(rows.shape[1] + 6) % 32), rows) for rows in (A, B)]
         return (
             xp.concat([2 * self.gamma * A, pieces[0], ones[0], spare[0]], axis=1),

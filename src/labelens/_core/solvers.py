@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
-from .._base import devices
+from .._base import device_algebra, devices
 from .._base.rounding import EPS, SUM, lengths, norm, rounding
 from .._base.signs import with_signs
 from .._base.threads import cached_property
@@ -125,7 +125,7 @@ def spectral(
             objective = _objective(covariance, scatter, target_weight)
             if white is not None:
                 objective = white.into(white.into(objective).T)
-            values, vectors = devices.largest(objective, k)
+            values, vectors = device_algebra.eigh(objective, k)
             values, vectors = values[::-1], vectors[:, ::-1]
         blur = np.sqrt(
             _objective_error(covariance, blur, scatter, target_weight, white)

@@ -21,6 +21,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._base import devices
+from .._base.device_algebra import add_to_diagonal, cholesky, eigh, solve_triangular
 from .._base.rounding import rounding
 from .moments import Array, Scatter
 
@@ -74,16 +75,16 @@ class Whitening:
         matrix = scatter.covariance
         p, trace = matrix.shape[0], devices.trace(matrix)
         matrix *= (1 - s) * p / or_one(trace)
-        devices.add_to_diagonal(matrix, s)
+        add_to_diagonal(matrix, s)
         # Columns in comparable units first: a column of small numbers is not a null column.
         size = np.sqrt(np.maximum(devices.diagonal(matrix), 0))
         self.unit = devices.like(1 / np.where(size > 0, size, 1.0)[:, None], matrix)
         matrix *= self.unit
         matrix *= self.unit.T
         self.inverse: Any = None
-        self.root = devices.cholesky(matrix)
+        self.root = cholesky(matrix)
         if self.root is None or devices.diagonal(self.root).min() ** 2 <= rounding(1.0, p):
-            values, vectors = devices.eigh(matrix)
+            values, vectors = eigh(matrix)
             keep = values > rounding(values[-1], p)
             self.inverse = devices.like(vectors[:, keep] / np.sqrt(values[keep]), matrix)
         rank = p if self.inverse is None else self.inverse.shape[1]
@@ -94,14 +95,14 @@ class Whitening:
         there = self.unit * self._there(columns)
         if self.inverse is not None:
             return self._back(self.inverse.T @ there, columns)
-        return self._back(devices.solve_triangular(self.root, there, transposed=False), columns)
+        return self._back(solve_triangular(self.root, there, transposed=False), columns)
 
     def out(self, columns: Any) -> Any:
         """W columns."""
         there = self._there(columns)
         if self.inverse is not None:
             return self._back(self.unit * (self.inverse @ there), columns)
-        solved = devices.solve_triangular(self.root, there, transposed=True)
+        solved = solve_triangular(self.root, there, transposed=True)
         return self._back(self.unit * solved, columns)
 
     def _there(self, columns: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._base import devices
+from .._base.sending import sender
 from .._base.validation import check_rows
 from .._core.labels import as_integers
 from .._engines.sources import Chunk, Source
@@ -32,7 +33,7 @@ class Sent(Source):
         if not features:
             yield from stream
             return
-        send, before = devices.sender(self._place), None
+        send, before = sender(self._place), None
         for chunk in stream:
             sent = self._sent(send, chunk)
             if before is not None:

@@ -1,65 +1,14 @@
-"""What the standard lacks of arithmetic and linear algebra."""
+"""Linear algebra where a matrix is: what the array API standard lacks, and results on the host."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..optional import require
-from .making import fill
-from .places import Place, device, host, is_single, namespace, place_of
-
-# How CuPy numbers the ways in which it multiplies.
-CUPY_FLOAT32, CUPY_TF32 = 1, 7
-
-
-def in_tf32(array: Any) -> bool:
-    """Whether products of such arrays are TF32's at the moment."""
-    place = place_of(array)
-    if place is None or not is_single(array) or "torch" not in place.library:
-        return False
-    return bool(place.xp.backends.cuda.matmul.fp32_precision == "tf32")
-
-
-@contextmanager
-def products(place: Place | None, precision: str | None) -> Iterator[None]:
-    """Products of float32 matrices in TF32 if that was asked for, whatever the library's default.
-
-    That is a setting of the whole library, so it is put back; on the host it means nothing.
-    """
-    library = "" if place is None else place.library
-    tf32 = precision == "tf32"
-    if "torch" in library:
-        matmul: Any = require("torch", "torch").backends.cuda.matmul
-        name, wanted = "fp32_precision", "tf32" if tf32 else "ieee"
-        before = getattr(matmul, name)
-        setattr(matmul, name, wanted)
-        try:
-            yield
-        finally:
-            setattr(matmul, name, before)
-    elif "cupy" in library:
-        from cupy._core import _routines_linalg as linalg
-
-        before = linalg.get_compute_type(np.float32)
-        linalg.set_compute_type(np.float32, CUPY_TF32 if tf32 else CUPY_FLOAT32)
-        try:
-            yield
-        finally:
-            linalg.set_compute_type(np.float32, before)
-    else:
-        yield
-
-
-def exp(values: Any) -> Any:
-    """In place: the argument is lost."""
-    fill(values, "exp", values)
-    return values
+from .devices import device, host, namespace
 
 
 def pieces(values: Any) -> tuple[Any, Any, Any]:
@@ -83,15 +32,6 @@ def city_block(left: Any, right: Any) -> Any:
     return total
 
 
-def trace(matrix: Any) -> float:
-    return float(namespace(matrix).linalg.trace(matrix))
-
-
-def diagonal(matrix: Any) -> NDArray[Any]:
-    """On the host."""
-    return host(namespace(matrix).linalg.diagonal(matrix))
-
-
 def add_to_diagonal(matrix: Any, number: float) -> None:
     """In place, whichever way its numbers lie."""
     if isinstance(matrix, np.ndarray):
@@ -104,21 +44,14 @@ def add_to_diagonal(matrix: Any, number: float) -> None:
         matrix[here, here] += number * unit
 
 
-def eigh(matrix: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """All eigenvalues of a symmetric matrix, ascending, and their vectors; on the host."""
+def eigh(matrix: Any, k: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Ascending eigenvalues and vectors of a symmetric matrix, or the k largest, on the host."""
+    size = matrix.shape[0]
+    start = 0 if k is None else max(0, size - k)
     if isinstance(matrix, np.ndarray):
-        return linalg.eigh(matrix)
+        return linalg.eigh(matrix, subset_by_index=(start, size - 1))
     values, vectors = namespace(matrix).linalg.eigh(matrix)
-    return host(values), host(vectors)
-
-
-def largest(matrix: Any, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The k largest of them."""
-    if isinstance(matrix, np.ndarray):
-        size = len(matrix)
-        return linalg.eigh(matrix, subset_by_index=(max(0, size - k), size - 1))
-    values, vectors = namespace(matrix).linalg.eigh(matrix)
-    return host(values[-k:]), host(vectors[:, -k:])
+    return host(values[start:]), host(vectors[:, start:])
 
 
 def cholesky(matrix: Any) -> Any:

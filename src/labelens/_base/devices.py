@@ -1,21 +1,33 @@
-"""Where an array is, and how it gets to another place."""
+"""Arrays of other libraries; the only module that knows their namespaces and their devices.
+
+Rows may be arrays of torch, CuPy or any library that speaks the array API. Where their memory is
+the host's they are NumPy arrays by another name: they are looked at as such, without a copy, and
+answered in kind. Where it is a device's they stay there; only what a model is made of, which does
+not grow with the rows, crosses over.
+"""
 
 from __future__ import annotations
 
 import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..optional import require
+from .optional import require
 
-# Memory that the host can read, as DLPack numbers it: its own, and what it shares with a card.
+# Memory that the host can read, as DLPack numbers it: its own, and what it shares with a GPU.
 HOST_MEMORY = (1, 3, 11)
 # Whose objects are not looked at twice.
 NO_ARRAYS = ("numpy", "builtins", "scipy", "pandas", "polars", "pyarrow", "dask")
+# How CuPy numbers the ways in which it multiplies.
+CUPY_FLOAT32, CUPY_TF32 = 1, 7
 
 
 @dataclass(frozen=True)
@@ -153,11 +165,8 @@ def free_bytes(place: Place) -> int:
     if "torch" in place.library and place.device.type == "cuda":
         torch = require("torch", "torch")
         free, _ = torch.cuda.mem_get_info(place.device)
-        return int(
-            free
-            + torch.cuda.memory_reserved(place.device)
-            - torch.cuda.memory_allocated(place.device)
-        )
+        kept = torch.cuda.memory_reserved(place.device) - torch.cuda.memory_allocated(place.device)
+        return int(free + kept)
     if "cupy" in place.library:
         return int(place.device.mem_info[0])
     return 1 << 33
@@ -178,14 +187,142 @@ def is_single(array: Any) -> bool:
 
 
 def kernels(array: Any) -> Any:
-    """Our own for a card that has this array; None where there are none."""
+    """Our own for a GPU that has this array; None where there are none."""
     place = place_of(array)
     if place is None or "torch" not in place.library or place.device.type != "cuda":
         return None
     try:
-        from .. import triton_kernels
+        from . import triton_kernels
     except ModuleNotFoundError as error:
         if error.name != "triton":
             raise
         return None
     return triton_kernels
+
+
+def fill(out: Any, function: str, values: Any) -> None:
+    """out[...] = function(values), without a copy where the library can."""
+    apply = getattr(np if isinstance(out, np.ndarray) else namespace(out), function)
+    try:
+        apply(values, out=out)
+    except TypeError:  # the standard knows no `out`
+        out[...] = apply(values)
+
+
+def empty(shape: tuple[int, ...], like: Any) -> Any:
+    """An array of the same kind and dtype."""
+    xp = namespace(like)
+    return xp.empty(shape, dtype=like.dtype, device=device(like))
+
+
+def zeros(shape: tuple[int, ...], like: Any) -> Any:
+    xp = namespace(like)
+    return xp.zeros(shape, dtype=like.dtype, device=device(like))
+
+
+def like(values: NDArray[Any], array: Any, dtype: Any = None) -> Any:
+    """A NumPy array where another array is, in its dtype or the one given (by NumPy's name)."""
+    place = place_of(array)
+    if dtype is None:
+        dtype = np.float32 if is_single(array) else np.float64
+    return values.astype(dtype, copy=False) if place is None else place.put(values, dtype)
+
+
+_made: dict[tuple[int, str, str], tuple[Any, Any]] = {}
+
+
+def made_once(values: NDArray[Any], array: Any, make: Callable[[], Any]) -> Any:
+    """What is made, where another array is and in its dtype, of an array that never changes.
+
+    It is forgotten with the array that it was made of.
+    """
+    place = place_of(array)
+    assert place is not None
+    key = (id(values), f"{place.library} {place.device}", str(array.dtype))
+    if key not in _made:
+        forget = partial(_forget, _made, key)
+        _made[key] = weakref.ref(values, forget), make()
+    return _made[key][1]
+
+
+def _forget(made: dict[Any, Any], key: Any, _: Any) -> None:
+    """Also while Python ends, when this module knows no names any more."""
+    made.pop(key, None)
+
+
+def constant_at(values: NDArray[Any], array: Any) -> Any:
+    """As `like`, for an array of a model."""
+    if place_of(array) is None:
+        return like(values, array)
+    return made_once(values, array, lambda: like(values, array))
+
+
+def rows_at(rows: Any, which: Any) -> Any:
+    """Some rows, by a slice or by a NumPy mask or array of numbers."""
+    place = place_of(rows)
+    if place is None:
+        return rows[which]
+    if isinstance(which, slice):
+        return rows[slice(*which.indices(rows.shape[0])), :]
+    numbers = np.flatnonzero(which) if which.dtype == bool else which
+    return place.xp.take(rows, place.put(numbers, np.int64), axis=0)
+
+
+def columns_at(rows: Any, which: NDArray[Any]) -> Any:
+    """Columns in another order."""
+    place = place_of(rows)
+    if place is None:
+        return rows[:, which]
+    return place.xp.take(rows, place.put(which, np.int64), axis=1)
+
+
+def exp(values: Any) -> Any:
+    """In place: the argument is lost."""
+    fill(values, "exp", values)
+    return values
+
+
+def trace(matrix: Any) -> float:
+    return float(namespace(matrix).linalg.trace(matrix))
+
+
+def diagonal(matrix: Any) -> NDArray[Any]:
+    """On the host."""
+    return host(namespace(matrix).linalg.diagonal(matrix))
+
+
+def in_tf32(array: Any) -> bool:
+    """Whether products of such arrays are TF32's at the moment."""
+    place = place_of(array)
+    if place is None or not is_single(array) or "torch" not in place.library:
+        return False
+    return bool(place.xp.backends.cuda.matmul.fp32_precision == "tf32")
+
+
+@contextmanager
+def products(place: Place | None, precision: str | None) -> Iterator[None]:
+    """Products of float32 matrices in TF32 if that was asked for, whatever the library's default.
+
+    That is a setting of the whole library, so it is put back; on the host it means nothing.
+    """
+    library = "" if place is None else place.library
+    tf32 = precision == "tf32"
+    if "torch" in library:
+        matmul: Any = require("torch", "torch").backends.cuda.matmul
+        before = matmul.fp32_precision
+        matmul.fp32_precision = "tf32" if tf32 else "ieee"
+        try:
+            yield
+        finally:
+            matmul.fp32_precision = before
+    elif "cupy" in library:
+        from cupy._core import _routines_linalg as linalg
+
+        before = linalg.get_compute_type(np.float32)
+        linalg.set_compute_type(np.float32, CUPY_TF32 if tf32 else CUPY_FLOAT32)
+        try:
+            yield
+        finally:
+            linalg.set_compute_type(np.float32, before)
+    else:
+        yield

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..optional import require
-from .places import Place
+from .devices import Place
+from .optional import require
 
 # Bytes of a pinned buffer, which stays in a cache while it is copied; and how many there are.
 PINNED_BYTES, PINNED_BUFFERS = 24 << 20, 4
