@@ -1,4 +1,4 @@
-"""Label kernels with arguments: which labels are alike, and how much.
+"""Label kernels with arguments: which labels are similar, and how much.
 
 Pass one as `label_kernel`. "ordinal", "tree" and "jaccard" are short for `Ordinal()`, `Tree()` and
 `Jaccard()`.
@@ -8,19 +8,16 @@ Pass one as `label_kernel`. "ordinal", "tree" and "jaccard" are short for `Ordin
     Jaccard      sets, as a multilabel indicator: how much of both is in both
     Precomputed  any similarity of classes that you have, as a matrix
     Cyclic       hours, angles, months: numbers that come around
-    Sum          several columns of y, a kernel for each: alike in one of them
-    Product      the same: alike in all of them
+    Sum          several columns of y, a kernel for each: similar in one of them
+    Product      the same: similar in all of them
 
 Kernels are compared by what they are made of, and never change.
 """
 
 from .base import LabelKernel
+from .classes import Jaccard, Ordinal, Precomputed, Tree
 from .columns import Product, Sum
 from .cyclic import Cyclic
-from .jaccard import Jaccard
-from .ordinal import Ordinal
-from .precomputed import Precomputed
-from .tree import Tree
 
 __all__ = ["Cyclic", "Jaccard", "Ordinal", "Precomputed", "Product", "Sum", "Tree"]
 

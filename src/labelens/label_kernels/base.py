@@ -29,7 +29,7 @@ class ClassKernel(LabelKernel):
         """Refuse, in an error that names it, a class that has no place in this kernel."""
 
     def between(self, classes: Sequence[Any]) -> Array:
-        """How alike c classes are, given in sorted order: (c, c), positive semidefinite."""
+        """How similar c classes are, given in sorted order: (c, c), positive semidefinite."""
         raise NotImplementedError
 
 

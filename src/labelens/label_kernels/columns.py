@@ -7,7 +7,7 @@ from typing import Any
 
 from .._base.types import Transformer
 from .base import LabelKernel
-from .jaccard import Jaccard
+from .classes import Jaccard
 
 # The strings that stand for a kernel of one column.
 ONE_COLUMN = ("auto", "delta", "linear", "rbf", "ordinal", "tree")
@@ -40,9 +40,8 @@ class ColumnwiseKernel(LabelKernel):
         return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
 
 
-@dataclass(frozen=True, init=False, repr=False)
 class Sum(ColumnwiseKernel):
-    """Several columns of y, a kernel for each; L is their sum: alike in one column or the other.
+    """Several columns of y, a kernel for each; L is their sum: similar in one column or another.
 
     Kernels are added as they are, so that one with larger values counts for more. Classes in such
     columns must all be in the first batch.
@@ -65,9 +64,8 @@ class Sum(ColumnwiseKernel):
     """
 
 
-@dataclass(frozen=True, init=False, repr=False)
 class Product(ColumnwiseKernel):
-    """Several columns of y, a kernel for each; L is their product: alike in all columns at once.
+    """Several columns of y, a kernel for each; L is their product: similar in all columns.
 
     Classes in such columns must all be in the first batch.
 
