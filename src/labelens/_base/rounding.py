@@ -1,4 +1,4 @@
-"""One rule for the numbers that are no more than rounding.
+"""One rule for the numbers that are no more than rounding, and one for signs.
 
 A sum of m terms, each added with a relative error of eps / 2, errs by about sqrt(m) eps of its
 size. Sums over rows are made in blocks of 1024, so 32 eps bounds a block, and the sum of a million
@@ -40,3 +40,16 @@ def lengths(rows: NDArray[Any]) -> NDArray[Any]:
         return np.sqrt(squares)
     largest = np.abs(rows).max(axis=1, initial=0)
     return largest * np.linalg.norm(rows / np.where(largest > 0, largest, 1)[:, None], axis=1)
+
+
+def with_signs(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Make the first of the largest entries of every column positive.
+
+    As scikit-learn's `svd_flip`, but entries that are equal up to rounding, as those of two
+    classes are, do not leave the choice to the rounding.
+    """
+    if not vectors.size:
+        return vectors
+    sizes = np.abs(np.ascontiguousarray(vectors.T))  # rows are looked through faster
+    first = np.argmax(sizes > (1 - 1e-6) * sizes.max(axis=1, keepdims=True), axis=1)
+    return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)

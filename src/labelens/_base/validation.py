@@ -22,30 +22,11 @@ from sklearn.utils.validation import (
     _check_n_features,
     _check_sample_weight,
     check_array,
-    check_is_fitted,
     validate_data,
 )
+from sklearn.utils.validation import check_is_fitted as check_is_fitted
 
 from . import devices
-
-__all__ = [
-    "aligned",
-    "all_finite",
-    "as_frame",
-    "check_embedding",
-    "check_is_fitted",
-    "check_number",
-    "check_rows",
-    "check_same_place",
-    "check_seed",
-    "check_weight",
-    "refuse_broken",
-    "refuse_non_finite",
-    "set_output_of",
-    "some",
-    "unchanged_on_error",
-    "wanted_container",
-]
 
 OUTPUT = "_sklearn_output_config"  # where scikit-learn keeps what set_output says
 

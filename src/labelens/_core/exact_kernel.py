@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._base import devices
-from .._base.rounding import rounding
-from .._base.signs import with_signs
+from .._base.rounding import rounding, with_signs
 from .._base.threads import in_order
 from .kernels import Kernel
 from .moments import Array, CrossMoment, union_of_classes

@@ -24,8 +24,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
 from .._base import device_algebra, devices
-from .._base.rounding import EPS, SUM, lengths, norm, rounding
-from .._base.signs import with_signs
+from .._base.rounding import EPS, SUM, lengths, norm, rounding, with_signs
 from .._base.threads import cached_property
 from .moments import Array, ClassSums, CrossMoment, Scatter
 from .spectrum import Axes, Whitening, largest, or_one

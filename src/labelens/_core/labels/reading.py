@@ -25,7 +25,7 @@ HOW_TO_MARK = (
 )
 # What objects may be that NumPy has arrays of.
 BOOL, INT, REAL = (bool, np.bool_), (int, np.integer), (int, float, np.integer, np.floating)
-MOMENTS = (date, np.datetime64), (timedelta, np.timedelta64)
+DATE, DURATION = (date, np.datetime64), (timedelta, np.timedelta64)
 
 Order = tuple[Any, ...] | None  # the classes of a column from the lowest to the highest
 
@@ -268,7 +268,7 @@ def _as_array(y: Any) -> tuple[NDArray[Any], Order]:
     order = tuple(map(plain, kind.categories.to_list())) if ordered else None
     # polars and pandas make floats of whole numbers with gaps.
     if hasattr(kind, "is_integer") and kind.is_integer() and y.null_count():
-        return _boxed(y.to_list()), order
+        return boxed(y.to_list()), order
     gaps = hasattr(y, "isna") and getattr(kind, "kind", "") in "iu" and y.isna().any()
     return typed(np.asarray(y, dtype=object if gaps else None)), order
 
@@ -276,22 +276,22 @@ def _as_array(y: Any) -> tuple[NDArray[Any], Order]:
 def _arrow_array(y: Any) -> tuple[NDArray[Any], Order]:
     if not hasattr(y.type, "ordered"):
         gaps = y.null_count and "int" in str(y.type)  # whole numbers with gaps are no floats
-        return _boxed(y.to_pylist()) if gaps else typed(np.asarray(y)), None
+        return boxed(y.to_pylist()) if gaps else typed(np.asarray(y)), None
     # Not every type of value can be decoded, or have its dictionaries unified, by Arrow.
-    decoded, known = [_boxed(())], dict[Any, None]()
+    decoded, known = [boxed(())], dict[Any, None]()
     for piece in y.chunks if hasattr(y, "chunks") else [y]:
         values = _arrow_array(piece.dictionary)[0]
         known |= dict.fromkeys(map(plain, values))
         labels = values[piece.indices.fill_null(0).to_numpy(zero_copy_only=False)]
         if piece.null_count:
-            labels = _boxed(labels)
+            labels = boxed(labels)
             labels[piece.is_null().to_numpy(zero_copy_only=False)] = None
         decoded.append(labels)
     labels = np.concatenate(_of_one_kind([part for part in decoded if len(part)] or decoded))
     return labels, tuple(known) if y.type.ordered else None
 
 
-def _boxed(labels: Any) -> NDArray[Any]:
+def boxed(labels: Any) -> NDArray[Any]:
     """One dimension of objects, each as it is: NumPy's own would make integers of dates."""
     items = list(labels)
     box = np.empty(len(items), dtype=object)
@@ -304,7 +304,7 @@ def _of_one_kind(arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
     kinds = {array.dtype.kind for array in arrays}
     if len(kinds) == 1 or (kinds <= {*"iuf"} and "f" in kinds and _are_floats(arrays)):
         return arrays
-    return [_boxed(array.ravel()).reshape(array.shape) for array in arrays]
+    return [boxed(array.ravel()).reshape(array.shape) for array in arrays]
 
 
 def _are_floats(arrays: Sequence[NDArray[Any]]) -> bool:
@@ -325,9 +325,8 @@ def typed(labels: NDArray[Any]) -> NDArray[Any]:
 
     if not types:
         return labels
-    for kinds in MOMENTS:
-        if all_are(kinds):
-            return _in_one_unit(labels)
+    if all_are(DATE) or all_are(DURATION):
+        return _in_one_unit(labels)
     if all_are(BOOL):
         return labels.astype(bool)
     if any(issubclass(t, (*BOOL, np.timedelta64)) for t in types):  # ints to Python, NumPy
@@ -353,5 +352,5 @@ def _in_one_unit(labels: NDArray[Any]) -> NDArray[Any]:
     if len({m.dtype for m in moments}) > 1 and any(
         b.astype(a.dtype) != a for a, b in zip(moments, whole, strict=True)
     ):
-        whole = _boxed(map(plain, moments))
+        whole = boxed(map(plain, moments))
     return whole.reshape(labels.shape)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 from scipy.spatial.distance import cdist
 
-from ..._base.signs import with_signs
+from ..._base.rounding import with_signs
 from ..seriation import circular_order
 from .encoded import random_generator
 

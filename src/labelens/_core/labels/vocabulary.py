@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
@@ -13,24 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...label_kernels.base import plain
-from .reading import typed
+from .reading import BOOL, DATE, DURATION, boxed, typed
 
 INF = float("inf")
+# The first that a label is an instance of; others go by the name of their type.
+KINDS: dict[str, tuple[type, ...]] = {
+    "bool": BOOL,
+    "datetime64": DATE,
+    "timedelta64": DURATION,
+    "number": (Number, np.number),
+    "str": (str,),
+    "bytes": (bytes,),
+}
 
 
 def label_kind(label: Any) -> str:
-    """Labels are of one kind if they can be told apart and compared with each other."""
-    if isinstance(label, (bool, np.bool_)):
-        return "bool"
-    if isinstance(label, (date, np.datetime64)):
-        return "datetime64"
-    if isinstance(label, (timedelta, np.timedelta64)):
-        return "timedelta64"
-    if isinstance(label, (Number, np.number)):
-        return "number"
-    for kind in (str, bytes):
-        if isinstance(label, kind):
-            return kind.__name__
+    """Labels of one kind can be compared with each other."""
+    for kind, types in KINDS.items():
+        if isinstance(label, types):
+            return kind
     return type(label).__name__
 
 
@@ -77,12 +77,9 @@ def _unique(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 def _number_objects(
     y: NDArray[Any], kind: str, rows: NDArray[np.intp]
 ) -> tuple[list[Any], NDArray[np.intp]]:
-    if len(set(map(type, y))) > 1:
-        for row, label in zip(rows, y, strict=True):
-            check_kind(label, kind, f"the label of row {int(row)}")
-    else:
-        for label in y[:1]:
-            check_kind(label, kind, f"the label of row {int(rows[0])}")
+    several = len(set(map(type, y))) > 1
+    for row, label in zip(rows, y if several else y[:1], strict=several):
+        check_kind(label, kind, f"the label of row {int(row)}")
     number: dict[Any, int] = {}
     try:
         codes = np.array([number.setdefault(label, len(number)) for label in y], dtype=np.intp)
@@ -94,9 +91,7 @@ def _number_objects(
         ) from None
     labels = list(map(plain, number))
     order = label_order(labels)
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return [labels[i] for i in order], rank[codes]
+    return [labels[i] for i in order], np.argsort(order)[codes]
 
 
 def label_order(labels: list[Any]) -> list[int]:
@@ -114,9 +109,7 @@ def as_class_array(labels: list[Any]) -> NDArray[Any]:
         array = np.array(labels)
         if array.dtype.kind in "bifuU" and array.tolist() == labels:
             return array
-    array = np.empty(len(labels), dtype=object)
-    array[:] = labels
-    return array
+    return boxed(labels)
 
 
 def hashed_normals(labels: list[Any], k: int, seed: int) -> NDArray[np.float64]:
