@@ -78,9 +78,10 @@ def class_sums(
         return
     if rows.dtype == bool:
         rows = rows.view(np.uint8)
-    by_rows = rows.flags.c_contiguous
-    compiled = _compiled_class_sums(rows.dtype, by_rows)
-    rows = rows if by_rows else rows.T
+    body = _class_sums_body
+    if not rows.flags.c_contiguous:
+        body, rows = _class_sums_by_columns_body, rows.T
+    compiled = _compiled(body, rows.dtype)
     compiled(rows, order, starts, long, classes, weight, origin, sums, first, last)
 
 
@@ -95,7 +96,7 @@ def sparse_class_sums(
             sums[code, rows.indices[here]] += rows.data[here] * w  # no index twice: see check_rows
         return
     data = rows.data.view(np.uint8) if rows.dtype == bool else rows.data
-    compiled = _compiled_sparse_class_sums(data.dtype, rows.indices.dtype)
+    compiled = _compiled(_sparse_class_sums_body, data.dtype, rows.indices.dtype)
     compiled(data, rows.indices, rows.indptr, which, codes, weight, sums)
 
 
@@ -117,7 +118,8 @@ def column_spread(
         rows = rows.view(np.uint8)
     sums, squares = np.zeros((2, rows.shape[1]))
     low, high = rows[0].copy(), rows[0].copy()
-    _compiled_column_spread(rows.dtype)(rows, weight, about, sums, squares, low, high)
+    compiled = _compiled(_column_spread_body, rows.dtype)
+    compiled(rows, weight, about, sums, squares, low, high)
     return sums, squares, low, high
 
 
@@ -136,7 +138,8 @@ def hadamard_chain(
     dtype of the rows.
     """
     if not _small(rows.size) and len(rows) >= WIDTH:
-        _compiled_hadamard_chain(rows.dtype)(rows, diagonals, permutations, lengths, out, first)
+        compiled = _compiled(_hadamard_chain_body, rows.dtype)
+        compiled(rows, diagonals, permutations, lengths, out, first)
         return
     size = diagonals.shape[1]
     tile = np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
@@ -346,52 +349,33 @@ def _hadamard_chain_body(rows, diagonals, permutations, lengths, out, first):  #
 
 
 @cache
-def _compiled_hadamard_chain(dtype: Any) -> Any:
+def _compiled(body: Any, dtype: Any, index: Any = np.int64) -> Any:
+    """A body for rows of a dtype, and sparse ones with indices of another."""
     numba = _numba()
-    real = numba.from_dtype(dtype)
-    lines, table = _read_only(real, 1), _read_only(real, 2)
-    rows = numba.types.Array(real, 2, "A", readonly=True)  # they are turned as they are read
-    places, out = _read_only(numba.int64, 2), numba.types.Array(real, 2, "C")
-    return _compile(_hadamard_chain_body, rows, table, places, lines, out, numba.int64)
+    kind, places = numba.from_dtype(np.dtype(dtype)), numba.from_dtype(np.dtype(index))
+    real, whole = numba.float64, numba.int64
 
+    def read(kind: Any, dimensions: int = 1, layout: str = "C") -> Any:
+        # Declared read-only, so that one compiled version serves all callers.
+        return numba.types.Array(kind, dimensions, layout, readonly=True)
 
-@cache
-def _compiled_column_spread(dtype: Any) -> Any:
-    numba = _numba()
-    kind = numba.from_dtype(dtype)
-    reals, sums = _read_only(numba.float64, 1), numba.types.Array(numba.float64, 1, "C")
-    bounds = numba.types.Array(kind, 1, "C")
-    arguments = (_read_only(kind, 2), reals, reals, sums, sums, bounds, bounds)
-    return _compile(_column_spread_body, *arguments)
+    def written(kind: Any, dimensions: int = 1) -> Any:
+        return numba.types.Array(kind, dimensions, "C")
 
-
-@cache
-def _compiled_class_sums(dtype: Any, by_rows: bool) -> Any:
-    numba = _numba()
-    # Declared read-only, so that one compiled version serves all callers.
-    rows, numbers = _read_only(numba.from_dtype(dtype), 2), _read_only(numba.int64, 1)
-    reals, sums = _read_only(numba.float64, 1), numba.types.Array(numba.float64, 2, "C")
-    flags, number = _read_only(numba.boolean, 1), numba.int64
-    arguments = (rows, numbers, numbers, flags, numbers, reals, reals, sums, number, number)
-    return _compile(_class_sums_body if by_rows else _class_sums_by_columns_body, *arguments)
-
-
-@cache
-def _compiled_sparse_class_sums(data: Any, index: Any) -> Any:
-    numba = _numba()
-    values, places = (_read_only(numba.from_dtype(dtype), 1) for dtype in (data, index))
-    numbers, reals = _read_only(numba.int64, 1), _read_only(numba.float64, 1)
-    sums = numba.types.Array(numba.float64, 2, "C")
-    return _compile(_sparse_class_sums_body, values, places, places, numbers, numbers, reals, sums)
-
-
-def _read_only(dtype: Any, dimensions: int) -> Any:
-    return _numba().types.Array(dtype, dimensions, "C", readonly=True)
-
-
-def _compile(body: Any, *arguments: Any) -> Any:
-    numba = _numba()
-    signature = numba.void(*arguments)
+    numbers, reals, runs = read(whole), read(real), (read(whole), read(whole), read(numba.boolean))
+    class_sums = (read(kind, 2), *runs, numbers, reals, reals, written(real, 2), whole, whole)
+    spread = (read(kind, 2), reals, reals, *2 * [written(real)], *2 * [written(kind)])
+    sparse = (read(kind), read(places), read(places), numbers, numbers, reals, written(real, 2))
+    # Rows are turned as they are read, so their layout does not matter.
+    chain = (read(kind, 2, "A"), read(kind, 2), read(whole, 2), read(kind), written(kind, 2), whole)
+    arguments = {
+        _class_sums_body: class_sums,
+        _class_sums_by_columns_body: class_sums,
+        _sparse_class_sums_body: sparse,
+        _column_spread_body: spread,
+        _hadamard_chain_body: chain,
+    }
+    signature = numba.void(*arguments[body])
     try:
         return numba.njit(signature, nogil=True, cache=True)(body)
     except RuntimeError:  # no folder that can be written to: compile anew in every process

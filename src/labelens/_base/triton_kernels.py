@@ -1,4 +1,4 @@
-"""Kernels for cards; the only file that imports Triton, which comes with torch for CUDA.
+"""Kernels for GPUs; the only file that imports Triton, which comes with torch for CUDA.
 
 Each reads what it is given once, where torch's own functions read it two to four times or write
 down what is only wanted to be added up. Sums are float32 over a few rows and float64 over all.
@@ -18,6 +18,7 @@ MOST_CLASSES = 32
 # Rows and columns of a tile, rows that are added up in float32, and rows of a program: the fastest
 # on an H200 of those tried.
 ROWS, COLUMNS, SHORT, CHUNK = 16, 64, 256, 2048
+TILE = dict(height=ROWS, width=COLUMNS, short=SHORT, chunk=CHUNK)
 # Rows whose mean the others are about.
 CENTRE = 16
 # Those of the hardware, which of angles between -pi and pi are as good as sums in float32 need.
@@ -75,10 +76,7 @@ def class_sums(
             centred=centred,
             classes=padded,
             sample=CENTRE,
-            height=ROWS,
-            width=COLUMNS,
-            short=SHORT,
-            chunk=CHUNK,
+            **TILE,
             num_warps=4 if waves else 2,
             num_stages=3,
         )
@@ -104,10 +102,7 @@ def column_sums(rows: Any, weight: Any, origin: Any) -> tuple[Any, Any, Any]:
             rows.stride(0),
             weighted=weight is not None,
             moved=origin is not None,
-            height=ROWS,
-            width=COLUMNS,
-            short=SHORT,
-            chunk=CHUNK,
+            **TILE,
             num_warps=4,
         )
     return found[:, :2].sum(0), found[:, 2].amin(0), found[:, 3].amax(0)

@@ -179,6 +179,12 @@ def _quadratic_form_on_device(
     columns = devices.moved_to(place, columns)
     pieces = _pieces(rows, place)
     tiles = _DeviceTiles(kernel, devices.moved_to(place, rows[:1, :])[0, :])
+
+    def add_mirrored(across: Any, values: Any, theirs: Any) -> None:
+        nonlocal total
+        upper = xp.astype(across @ (values @ theirs), xp.float64)
+        total = total + upper + xp.matrix_transpose(upper)
+
     for i, mine in enumerate(pieces):
         left, right = tiles.sides(devices.moved_to(place, rows[mine, :]))
         ours = xp.astype(columns[mine, :], left.dtype)
@@ -188,16 +194,13 @@ def _quadratic_form_on_device(
             total = total + xp.astype(within, xp.float64)
             if here.stop < left.shape[0]:
                 values = tiles.between(left[here, :], right[here.stop :, :])
-                upper = xp.astype(across @ (values @ ours[here.stop :, :]), xp.float64)
-                total = total + upper + xp.matrix_transpose(upper)
+                add_mirrored(across, values, ours[here.stop :, :])
         for other in pieces[i + 1 :]:
             right = tiles.sides(devices.moved_to(place, rows[other, :]))[1]
             theirs = xp.astype(columns[other, :], left.dtype)
             for here in _bands(left.shape[0], right.shape[0]):
-                values = tiles.between(left[here, :], right)
-                upper = xp.matrix_transpose(ours[here, :]) @ (values @ theirs)
-                upper = xp.astype(upper, xp.float64)
-                total = total + upper + xp.matrix_transpose(upper)
+                across = xp.matrix_transpose(ours[here, :])
+                add_mirrored(across, tiles.between(left[here, :], right), theirs)
     return devices.host(total)
 
 
@@ -228,18 +231,15 @@ class _View:
     """
 
     def __init__(self, kernel: Kernel, rows: Any, tile: int) -> None:
-        self.tile = tile
-        self.dtype = _tile_dtype(kernel, rows)
-        self.origin = None
-        if kernel.blind_to_shift and not sparse.issparse(rows):
-            self.origin = np.asarray(rows[0], dtype=np.float64)
-        self.rows = rows
-        if self.origin is None:
+        self.tile, self.dtype = tile, _tile_dtype(kernel, rows)
+        self.origin: Array | None = None
+        if sparse.issparse(rows) or not kernel.blind_to_shift:
             self.rows = rows.astype(self.dtype, copy=False)
-        else:
-            self.rows = np.empty(rows.shape, dtype=self.dtype)
-            for part in self.parts(0):
-                self.rows[part] = self.moved(rows[part])
+            return
+        self.origin = np.asarray(rows[0], dtype=np.float64)
+        self.rows = np.empty(rows.shape, dtype=self.dtype)
+        for part in self.parts(0):
+            self.rows[part] = self.moved(rows[part])
 
     def parts(self, start: int) -> Iterator[slice]:
         return (slice(a, a + self.tile) for a in range(start, self.rows.shape[0], self.tile))
