@@ -23,7 +23,7 @@ from .._core.labels import (
     make_label_map,
     read_labels,
 )
-from .._core.labels.fourier import FourierLabels, dense_columns
+from .._core.labels.numeric import FourierLabels, dense_columns
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.maps import make_feature_map
 from .._core.moments import Array, Spread

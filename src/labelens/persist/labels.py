@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.labels.classes import HashedLabels, OneHotLabels
 from .._core.labels.columns import Column, ColumnLabels
-from .._core.labels.cyclic import CyclicLabels
-from .._core.labels.fourier import FourierLabels
-from .._core.labels.hashed import HashedLabels
-from .._core.labels.linear import LinearLabels
-from .._core.labels.onehot import OneHotLabels
+from .._core.labels.numeric import CyclicLabels, FourierLabels, LinearLabels
 from .._core.labels.similarity import SimilarityLabels
 from .._core.labels.vocabulary import label_kind
 from ..label_kernels import NAMED, Cyclic, Ordinal, Sum

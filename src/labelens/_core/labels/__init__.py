@@ -5,13 +5,13 @@ that is never written down) or q features. What a random method does to them aft
 matrix R, is `mixing`, and belongs to the map too: only the map knows which labels are similar.
 
     label_kernel   exact factor Psi of L = Psi Psi^T                          file
-    "delta"        one-hot                                                    onehot.py
+    "delta"        one-hot                                                    classes.py
                    mixed by vectors well apart (label_map="spread")           sphere.py
-                   hashed Gaussian vectors, k of them (label_map="gaussian")  hashed.py
-    "linear"       y itself                                                   linear.py
-    "rbf"          Fourier features: exact for one column, random for more    fourier.py
+                   hashed Gaussian vectors, k of them (label_map="gaussian")  classes.py
+    "linear"       y itself                                                   numeric.py
+    "rbf"          Fourier features: exact for one column, random for more    numeric.py
     ClassKernel    one-hot times a factor of the similarity of classes        similarity.py
-    Cyclic         the harmonics of the cycle                                 cyclic.py
+    Cyclic         the harmonics of the cycle                                 numeric.py
     Sum, Product   those of the columns, side by side or multiplied           columns.py
     transformer    whatever it returns                                        transformed.py
     (y is None)    L = I, one random vector a row                             unlabelled.py
@@ -25,14 +25,11 @@ from typing import Any
 from ...label_kernels import NAMED, Cyclic
 from ...label_kernels.base import ClassKernel, LabelKernel
 from ...label_kernels.columns import ColumnwiseKernel
+from .classes import HashedLabels, OneHotLabels, kinds_of
 from .columns import ColumnLabels
-from .cyclic import CyclicLabels
 from .encoded import EncodedLabels, LabelMap
-from .fourier import FourierLabels
-from .hashed import HashedLabels
-from .linear import LinearLabels
 from .numbered import NumberedLabels, as_integers
-from .onehot import OneHotLabels
+from .numeric import CyclicLabels, FourierLabels, LinearLabels
 from .reading import Labels, Traits, as_labels, choose_kernel, read_labels
 from .similarity import SimilarityLabels
 from .sphere import class_code
@@ -113,11 +110,11 @@ def make_label_map(
         return TransformedLabels.for_labels(y, kernel, mixing, seed)
     match kernel:
         case "delta" if mixing == "gaussian":
-            return HashedLabels.for_labels(y, automatic, n_components, seed)
+            return HashedLabels(kinds_of(y), automatic, n_components, seed)
         case "delta":
             return OneHotLabels.for_labels(y, automatic, mixing, seed, gamma)
         case "linear":
-            return LinearLabels.for_labels(y, automatic, mixing, seed)
+            return LinearLabels(1 if y.ndim == 1 else y.shape[1], automatic, mixing, seed)
         case "rbf":
             return FourierLabels.for_labels(y, weight, gamma, n_components, mixing, seed)
     raise ValueError(

@@ -18,9 +18,9 @@ from scipy import linalg, sparse
 from ..._base.rounding import rounding
 from ...label_kernels import Jaccard, Ordinal
 from ...label_kernels.base import ClassKernel
+from .classes import encode_classes, kinds_of
 from .encoded import EncodedLabels, LabelMap, refuse_columns
-from .linear import numeric_columns
-from .onehot import encode_classes, kinds_of
+from .numeric import numeric_columns
 from .reading import Order
 
 # S and its eigenvectors are (c, c): beyond this they would take minutes and gigabytes.

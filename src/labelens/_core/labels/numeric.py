@@ -1,4 +1,4 @@
-"""Continuous labels under an RBF kernel, as Fourier features of y."""
+"""Numbers: as they are, around a cycle, or under an RBF kernel as Fourier features."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .encoded import EncodedLabels, LabelMap, random_generator
-from .linear import numeric_columns
+from ...label_kernels import Cyclic
+from .encoded import EncodedLabels, LabelMap, dense_mixing, random_generator, refuse_columns
+from .reading import check_decision
 
 # One column of labels: the RBF kernel is the integral of cos(w (y - y')) against a Gaussian, and
 # the trapezoid rule with step h and cut-off 7.5 gives it to 1e-12 for all labels closer than
@@ -22,8 +23,51 @@ N_RANDOM_FREQUENCIES = 512
 
 
 @dataclass(frozen=True)
+class LinearLabels(LabelMap):
+    """Numbers as they are: for multilabel indicators and linear targets."""
+
+    width: int
+    automatic: bool  # "auto" took the labels for a multilabel indicator
+    mix: str | None
+    seed: int
+    kernel: str = "linear"
+    decisive = ("width",)
+
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
+        features = numeric_columns(y, self.width, "linear", rows)
+        if self.automatic:
+            check_decision("linear", y, rows)
+        return EncodedLabels(features=features)
+
+
+@dataclass(frozen=True)
+class CyclicLabels(LabelMap):
+    """Numbers that come around, as the harmonics of their cycle."""
+
+    kernel: Cyclic
+    mix: str | None
+    seed: int
+
+    @classmethod
+    def for_labels(cls, y: Any, kernel: Cyclic, mix: str | None, seed: int) -> CyclicLabels:
+        refuse_columns(y, kernel, "numbers")
+        return cls(kernel, mix, seed)
+
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
+        numbers = dense_columns(y, 1, rows, "Cyclic")[:, 0]
+        return EncodedLabels(features=self.kernel.features(numbers))
+
+    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
+        # The first feature is constant: what a vector says along it is lost, so put nothing there.
+        return np.vstack([np.zeros(k), dense_mixing(self.mix, self.seed, width - 1, k)])
+
+
+@dataclass(frozen=True)
 class FourierLabels(LabelMap):
-    """psi(y) = a_j (cos w_j.y, sin w_j.y); k random features a label with label_map="fourier"."""
+    """Numbers under an RBF kernel: psi(y) = a_j (cos w_j.y, sin w_j.y).
+
+    With label_map="fourier" these are k random features.
+    """
 
     gamma: float
     frequencies: NDArray[np.float64]  # (m, F)
@@ -98,6 +142,24 @@ def _frequencies_for(values: NDArray[np.float64], gamma: float) -> int:
     spread = 2 * np.ptp(values) * np.sqrt(2 * gamma)
     wanted = CUT_OFF * (spread + CUT_OFF) / (2 * np.pi)
     return N_FREQUENCIES << max(0, int(np.ceil(np.log2(max(wanted, 1) / N_FREQUENCIES))))
+
+
+def numeric_columns(y: Any, width: int, kernel: str, rows: NDArray[np.intp] | None = None) -> Any:
+    """(n,) or (n, m) numbers -> (n, m) float64 or CSR."""
+    columns = y[:, None] if y.ndim == 1 else y
+    if columns.shape[1] != width:
+        raise ValueError(f"y has {columns.shape[1]} columns, and {width} in the batches before.")
+    if y.dtype.kind not in "biuf":
+        # Dates stay dates: as a list, those in nanoseconds would be integers.
+        for row, labels in enumerate(columns if y.dtype.kind in "mM" else columns.tolist()):
+            for label in labels:
+                if not isinstance(label, (int, float)):
+                    raise TypeError(
+                        f"label_kernel={kernel!r} needs numbers, and row "
+                        f"{row if rows is None else int(rows[row])} of y is {label!r}; for classes "
+                        "use label_kernel='delta'."
+                    )
+    return columns.astype(np.float64)
 
 
 def dense_columns(

@@ -1,14 +1,21 @@
-"""Classes as a one-hot matrix: the exact factor of the delta kernel."""
+"""Classes, as a one-hot matrix or as hashed vectors.
+
+Several columns of them make L the number of columns that agree; a class is then the pair
+(column, label).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..moments import FirstClasses
 from .encoded import EncodedLabels, LabelMap, random_generator, spread_evenly
 from .numbered import NumberedLabels
 from .reading import check_decision
@@ -20,10 +27,7 @@ PAPER_GAMMA = 1 / (2 * 1e-10**2)
 
 @dataclass(frozen=True)
 class OneHotLabels(LabelMap):
-    """One or several columns of classes; several make L the number of columns that agree.
-
-    With several columns a class is the pair (column, label).
-    """
+    """A one-hot matrix: the exact factor of the delta kernel."""
 
     kinds: tuple[str, ...]  # the kind of label in each column
     automatic: bool  # "auto" took the labels for classes
@@ -78,6 +82,38 @@ class OneHotLabels(LabelMap):
         frequency = draw.standard_normal(k) * np.sqrt(2 * gamma)
         phase = draw.uniform(0, 2 * np.pi, k)
         return np.cos(np.outer(values, frequency) + phase) * np.sqrt(2 / k)
+
+
+@dataclass(frozen=True)
+class HashedLabels(LabelMap):
+    """Hashed Gaussian vectors: for vocabularies that are huge or never end.
+
+    The moment is (p, k) however many classes there are, no worker needs to know those of another,
+    and no list of them is kept.
+    """
+
+    kinds: tuple[str, ...]
+    automatic: bool
+    k: int
+    seed: int
+    kernel: str = "delta"
+    decisive = ("kinds", "k", "seed")
+
+    def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
+        classes, codes = encode_classes(y, self.kinds, self.automatic, rows)
+        vectors = hashed_normals(list(classes), self.k, self.seed) / np.sqrt(self.k)
+        known = FirstClasses.of(self._in_turn(classes), self.k + len(self.kinds))
+        return EncodedLabels(known, features=vectors[codes].sum(axis=1))
+
+    def _in_turn(self, classes: tuple[Any, ...]) -> Iterable[Any]:
+        """The first class of every column, then the second, so that no column goes without."""
+        if len(self.kinds) == 1:
+            return classes
+        columns = [[c for c in classes if c[0] == j] for j in range(len(self.kinds))]
+        return (c for turn in zip_longest(*columns) for c in turn if c is not None)
+
+    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
+        return np.eye(width, k)  # mixed already
 
 
 def kinds_of(y: Any) -> tuple[str, ...]:
