@@ -20,7 +20,7 @@ def sender(place: Place) -> Callable[[NDArray[Any]], Callable[[], Any]]:
     """A function that sends a NumPy array to a device and returns one that waits for it there.
 
     The array may change as soon as it is sent, unless it is pinned. Where torch has CUDA, rows go
-    by way of pinned buffers: from other memory a card copies slowly, and not while it computes.
+    by way of pinned buffers: from other memory a GPU copies slowly, and not while it computes.
     """
     if "torch" in place.library and place.device.type == "cuda":
         return _PinnedSender(place.device)

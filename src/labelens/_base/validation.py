@@ -1,6 +1,6 @@
 """What users pass in, checked once; the only file that uses scikit-learn's validation helpers.
 
-Everything that is refused is refused in a sentence that names the row, the column or the label.
+Every error names the row, the column or the label.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _is_as_before(estimator: Any, X: Any) -> bool:
 
 
 def refuse_broken(matrix: Any, what: str) -> None:
-    """Refuse a sparse matrix that points outside of itself: compiled code would follow it."""
+    """Reject a sparse matrix that points outside of itself: compiled code would follow it."""
     if not sparse.issparse(matrix):
         return
     if matrix.format == "coo":

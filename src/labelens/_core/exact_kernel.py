@@ -84,12 +84,13 @@ class DualMoment:
 
     @classmethod
     def of(
-        cls, kernel: Kernel, kept: KernelRows, right: Array, rank_limit: int | None, tile: int
+        cls, kernel: Kernel, kept: KernelRows, encoded: Array, rank_limit: int | None, tile: int
     ) -> DualMoment:
-        """`right` is Psi, (n, q), whose rank is known to be at most `rank_limit`."""
+        """`encoded` is Psi, (n, q), whose rank is known to be at most `rank_limit`."""
         total = kept.weight.sum()
         place = devices.place_of(kept.rows) or kept.place
-        there, share = (devices.moved_to(place, a) for a in (right, (kept.weight / total)[:, None]))
+        weights = (kept.weight / total)[:, None]
+        there, share = (devices.moved_to(place, a) for a in (encoded, weights))
         mean = share[:, 0] @ there
         beta = share * (there - mean)  # columns sum to zero
         xp, mean = devices.namespace(beta), devices.host(mean)
@@ -105,16 +106,16 @@ class DualMoment:
         error = error * sizes.max(initial=0) ** 2 + rounding(values.max(initial=0), len(values))
         keep = values > error
         sigma, vectors = np.sqrt(values[keep]), with_signs(vectors[:, keep])
-        along, across = np.zeros(sigma.size), np.zeros(right.shape[1])
+        along, across = np.zeros(sigma.size), np.zeros(encoded.shape[1])
         cross = CrossMoment(total, along, along, across, mean, sigma[:, None] * vectors.T * total)
         lift = beta @ devices.like(vectors / sigma, beta)
         return cls(cross, lift, products[-1, :-1] @ (vectors / sigma))
 
 
-def label_covariance(right: Any, weight: Array) -> Array:
+def label_covariance(encoded: Any, weight: Array) -> Array:
     """C_yy, (q, q), of (n, q) label features."""
-    share = devices.like(weight / weight.sum(), right)
-    apart = right - share @ right
+    share = devices.like(weight / weight.sum(), encoded)
+    apart = encoded - share @ encoded
     return devices.host((share[:, None] * apart).T @ apart)
 
 
@@ -173,7 +174,7 @@ def _quadratic_form_on_device(
 ) -> Array:
     """By bands of K from the diagonal on: the rest is its mirror image.
 
-    Rows on the host come over in pieces, two at a time, if all of them are too many.
+    Rows on the host come over in chunks, two at a time, if all of them are too many.
     """
     xp, total = place.xp, 0.0
     columns = devices.moved_to(place, columns)
@@ -225,7 +226,7 @@ def _tile_dtype(kernel: Kernel, rows: Any) -> Any:
 
 
 class _View:
-    """Rows measured from one of them where the method cannot tell.
+    """Rows measured from one of them where the method is invariant.
 
     Distances and centred inner products then keep their digits where |mean| >> std.
     """

@@ -1,4 +1,4 @@
-"""Kernels of the data, k(x, x'), and the rule that chooses their width."""
+"""Kernels of the data, k(x, x'), and the rules that choose gamma."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PARAMETERS: dict[str, dict[str, float]] = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """k(x, x') with its width settled.
+    """k(x, x') with its gamma settled.
 
     rbf          exp(-gamma |x - x'|^2)
     laplacian    exp(-gamma |x - x'|_1)
@@ -118,7 +118,7 @@ class Kernel:
     def factors(self, A: Any, B: Any) -> tuple[Any, Any]:
         """(n, e), (m, e) whose inner products are the exponents -gamma |a - b|^2, on a device.
 
-        2 gamma a.b - gamma |a|^2 - gamma |b|^2 is one product if the norms are columns beside the
+        2 gamma a.b - gamma |a|^2 - gamma |b|^2 is one product if the norms are columns next to the
         rows; in three pieces of few digits each, because TF32 keeps eleven bits of a number.
         """
         xp = devices.namespace(A)

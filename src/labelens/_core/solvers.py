@@ -6,7 +6,7 @@
     C_xy is of labels as they are, or of whitened ones (`label_whitening`).
 
     spectral:  A u = lambda B u, u^T B u = 1
-    direct:    U = B^-1 C_xy R, and a sketch of C_xx beside it where t < 1
+    direct:    U = B^-1 C_xy R, and a sketch of C_xx as well where t < 1
 
 C_xx is divided by its mean variance in B, so that s = 1 is the identity and the length of a
 component does not jump there. At t = 1 and t = 0 the single term of A goes unscaled, so that
@@ -346,7 +346,7 @@ def _top_singular(matrix: Array, k: int) -> tuple[Array, Array]:
     """The same, at least the first k of them.
 
     For a few of many, Lanczos gets there in a fraction of the time. It is not trusted blindly:
-    small singular values it cannot tell from zero, and of equal ones it might miss some.
+    small singular values it may take for zero, and of equal ones it may miss some.
     """
     size = min(matrix.shape)
     if size >= 256 and 16 * k <= size and (found := _lanczos(matrix, k)) is not None:
@@ -385,7 +385,7 @@ def _rank_of(columns: Array, size: float, limit: int | None, error: float) -> in
     """The rank of (p, k) columns of norm `size`, known up to `error`; it is `limit` at most."""
     p, k = columns.shape
     limit = min(p, k if limit is None else limit, k)
-    # Some of the rows tell of most columns that they are independent, at a fraction of the cost.
+    # Some of the rows show that most columns are independent, at a fraction of the cost.
     some = columns[:: max(1, p // (64 * k))]
     if limit and 1e-100 < size < 1e100:  # squares neither overflow nor vanish
         squares = linalg.eigvalsh(some.T @ some)

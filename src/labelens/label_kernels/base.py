@@ -26,7 +26,7 @@ class ClassKernel(LabelKernel):
     """A similarity of classes, which are known only when all rows have been seen."""
 
     def check(self, classes: Iterable[Any]) -> None:
-        """Refuse, in an error that names it, a class that has no place in this kernel."""
+        """Reject, in an error that names it, a class that has no place in this kernel."""
 
     def between(self, classes: Sequence[Any]) -> Array:
         """How similar c classes are, given in sorted order: (c, c), positive semidefinite."""
@@ -39,7 +39,7 @@ def is_missing(label: Any) -> bool:
         return True
     try:
         return bool(label != label)
-    except TypeError:  # NA refuses to be true or false
+    except TypeError:  # NA is neither true nor false
         return True
     except ValueError:  # an array: no scalar, but not missing either
         return False

@@ -34,28 +34,28 @@ class Column:
 
     @classmethod
     def for_labels(cls, psi: LabelMap, y: Any) -> Column:
-        right = psi.encode(y, np.arange(len(y)))
-        if right.codes is None:
+        encoded = psi.encode(y, np.arange(len(y)))
+        if encoded.codes is None:
             return cls(psi)
-        classes = right.classes or ()
-        # Not centred: a product can tell.
+        classes = encoded.classes or ()
+        # Not centred: a product depends on the mean.
         factor = psi.factor(classes, centred=False) if isinstance(psi, SimilarityLabels) else None
         return cls(psi, classes, factor)
 
     def features(self, y: Any, rows: NDArray[np.intp], column: int) -> NDArray[np.float64]:
         """(n, q)"""
-        right = self.psi.encode(y, rows)
-        if right.codes is None:
-            return right.dense()
+        encoded = self.psi.encode(y, rows)
+        if encoded.codes is None:
+            return encoded.dense()
         number = {label: i for i, label in enumerate(self.classes or ())}
-        for label in right.classes or ():
+        for label in encoded.classes or ():
             if label not in number:
                 raise ValueError(
                     f"The class {label!r} in column {column} of y was not in the first batch (of "
                     "`labelens.fit`: in its sample). Sums and products of label kernels fix their "
                     "classes there: start with a batch that has them all."
                 )
-        codes = np.array([number[label] for label in right.classes or ()])[right.codes[:, 0]]
+        codes = np.array([number[label] for label in encoded.classes or ()])[encoded.codes[:, 0]]
         return np.eye(len(number))[codes] if self.factor is None else self.factor[codes]
 
     def __eq__(self, other: object) -> bool:

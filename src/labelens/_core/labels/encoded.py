@@ -15,7 +15,7 @@ from ..._base.rounding import rounding
 
 @dataclass(frozen=True)
 class EncodedLabels:
-    """The right-hand side of the cross-moment, one row a sample.
+    """The labels of a batch as the cross-moment takes them, one row a sample.
 
     With `codes` it is the one-hot matrix of those class numbers; otherwise it is `features`, and
     `classes` only says which labels were there.
@@ -97,7 +97,7 @@ def spread_evenly(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def refuse_columns(y: Any, kernel: Any, what: str) -> None:
-    """Refuse several columns of labels where the kernel takes one."""
+    """Reject several columns of labels where the kernel takes one."""
     if y.ndim != 1:
         raise ValueError(
             f"label_kernel={type(kernel).__name__} takes one column of {what}, and y has "

@@ -74,7 +74,7 @@ class FourierLabels(LabelMap):
     amplitudes: NDArray[np.float64]  # (F,)
     phases: NDArray[np.float64] | None  # (F,): one feature a frequency instead of a pair
     middle: float
-    reach: float  # the largest distance between labels that the grid of frequencies can tell
+    reach: float  # the largest distance between labels that the grid of frequencies can resolve
     mix: str | None
     seed: int
     kernel: str = "rbf"
@@ -107,7 +107,7 @@ class FourierLabels(LabelMap):
             frequencies = draw.standard_normal((width, N_RANDOM_FREQUENCIES))
             amplitudes = np.full(N_RANDOM_FREQUENCIES, N_RANDOM_FREQUENCIES**-0.5)
         frequencies = frequencies * np.sqrt(2 * gamma)
-        # Where the labels are, for telling one that is too far from all others to be right.
+        # Where the labels are: one that is too far from all others is a mistake.
         middle = (values.min() + values.max()) / 2
         return cls(gamma, frequencies, amplitudes, phases, middle, reach, mix, seed)
 

@@ -200,7 +200,7 @@ def may_change(labels: Labels, traits: Traits) -> bool:
 
 
 def check_decision(kernel: str, y: Any, rows: NDArray[np.intp]) -> None:
-    """Refuse labels with which "auto" would not have chosen this kernel for the batches before."""
+    """Reject labels with which "auto" would not have chosen this kernel for the batches before."""
     if sparse.issparse(y) or y.dtype.kind not in "biuf":
         return
     if kernel == "delta" and y.dtype.kind == "f":
@@ -222,7 +222,7 @@ def check_decision(kernel: str, y: Any, rows: NDArray[np.intp]) -> None:
 def _refuse_gaps(
     labels: NDArray[Any], gaps: NDArray[np.bool_], labelled: NDArray[np.bool_]
 ) -> None:
-    """Refuse labels that are no labels: NaN, None, NaT, infinity."""
+    """Reject labels that are no labels: NaN, None, NaT, infinity."""
     bad = gaps | np.isinf(labels) if labels.dtype.kind == "f" else gaps
     bad = bad & (labelled if labels.ndim == 1 else labelled[:, None])
     if bad.any():

@@ -58,7 +58,7 @@ class SimilarityLabels(LabelMap):
     def factor(self, classes: tuple[Any, ...], centred: bool = True) -> NDArray[np.float64]:
         """F, (c, q), with F F^T = S, or H S H where `centred`.
 
-        The columns of C_xy sum to zero, so it cannot tell the one from the other; but the rank of
+        The columns of C_xy sum to zero, so both give the same; but the rank of
         H S H is the number of components that there are to find.
         """
         if len(classes) > MOST_CLASSES:

@@ -98,7 +98,7 @@ def _push(points: Array, doublings: int) -> Array:
         force = here @ points.T
         np.subtract(1 + 1e-12, force, out=force)  # |u - v|^2 / 2 of unit vectors
         force[np.arange(len(here)), np.arange(start, start + len(here))] = np.inf
-        # In units of the distance to the nearest, so that crowds and loners move alike.
+        # In units of the distance to the nearest, so that crowds and loners move as far.
         np.divide(force.min(axis=1, keepdims=True), force, out=force)
         for _ in range(doublings):
             np.square(force, out=force)

@@ -132,7 +132,7 @@ def normals_at(counters: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def scrambled(counters: NDArray[Any]) -> NDArray[np.uint64]:
-    """64 bits that look random for each 64-bit counter, no two alike (splitmix64)."""
+    """64 bits that look random for each 64-bit counter, no two the same (splitmix64)."""
     bits = counters + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
