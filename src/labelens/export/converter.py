@@ -6,10 +6,11 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._base.optional import require
 from ..methods import METHODS
-from .graph import OLDEST_OPSET, embedding, exportable
+from .graph import OLDEST_OPSET, Graph, embedding, exportable
 
 
 def register() -> bool:
@@ -29,12 +30,14 @@ def register() -> bool:
 
 
 def _shapes(operator: Any) -> None:
-    kind = operator.inputs[0].type
-    double = type(kind).__name__.startswith("Double")
+    rows, k = operator.inputs[0].type, exportable(operator.raw_operator).n_components_
     types = require("skl2onnx.common.data_types", extra="onnx")
-    rows, k = kind.shape[0], exportable(operator.raw_operator).n_components_
-    made = types.DoubleTensorType if double else types.FloatTensorType
-    operator.outputs[0].type = made([rows, k])
+    made = types.DoubleTensorType if _is_double(rows) else types.FloatTensorType
+    operator.outputs[0].type = made([rows.shape[0], k])
+
+
+def _is_double(kind: Any) -> bool:
+    return type(kind).__name__.startswith("Double")
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -46,31 +49,26 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     graph = ContainerGraph(scope, container)
     rows = graph.node("Cast", operator.inputs[0].full_name, to=types.DOUBLE)
     made = embedding(exportable(operator.raw_operator), graph, rows)
-    double = type(operator.outputs[0].type).__name__.startswith("Double")
-    kind = types.DOUBLE if double else types.FLOAT
-    graph.place("Cast", [made], operator.outputs[0].full_name, to=kind)
+    kind = types.DOUBLE if _is_double(operator.outputs[0].type) else types.FLOAT
+    graph.add("Cast", [made], operator.outputs[0].full_name, to=kind)
 
 
-class ContainerGraph:
+class ContainerGraph(Graph):
     """The graph that skl2onnx is building."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self._scope, self._container = scope, container
 
-    def constant(self, values: Any) -> str:
+    def constant(self, array: NDArray[Any]) -> str:
         types = require("onnx", extra="onnx").TensorProto
-        array, name = np.asarray(values), self._scope.get_unique_variable_name("c")
+        name = self._scope.get_unique_variable_name("c")
         kind = types.INT64 if array.dtype == np.int64 else types.DOUBLE
         self._container.add_initializer(name, kind, list(array.shape), array.ravel().tolist())
         return name
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        return self.place(
-            operator, list(inputs), self._scope.get_unique_variable_name("n"), **attributes
-        )
-
-    def place(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:
+    def add(self, operator: str, inputs: list[str], output: str = "", **attributes: Any) -> str:
         name = self._scope.get_unique_operator_name(operator)
+        output = output or self._scope.get_unique_variable_name("n")
         self._container.add_node(
             operator, inputs, output, name=name, op_version=OLDEST_OPSET, **attributes
         )
@@ -81,7 +79,7 @@ class ContainerGraph:
         types = require("skl2onnx.common.data_types", extra="onnx")
         kind = types.DoubleTensorType([None, transformer.n_features_in_])
         given = self._scope.declare_local_variable("rows", kind)
-        self.place("Identity", [rows], given.full_name)
+        self.add("Identity", [rows], given.full_name)
         made = self._scope.get_unique_variable_name("features")
         part = algebra.OnnxSubEstimator(
             transformer, given, op_version=self._container.target_opset, output_names=[made]

@@ -6,7 +6,7 @@ numbers and sums far from zero lose their digits in float32. Only operators of o
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +25,25 @@ from .._fit.projection import Projection
 from .._fit.solution import Solved
 
 OLDEST_OPSET = 13
-OURS = (Identity, Fourier, Structured, Nystroem)
 
 
-class Graph(Protocol):
+class Graph:
     """Where nodes go: a file of our own, or a graph that skl2onnx is building."""
 
-    def constant(self, values: Any) -> str: ...
+    def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
+        """Add a node and return its name; inputs that are no names become constants."""
+        names = [x if isinstance(x, str) else self.constant(np.asarray(x)) for x in inputs]
+        return self.add(operator, names, **attributes)
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str: ...
+    def constant(self, array: NDArray[Any]) -> str:
+        raise NotImplementedError
+
+    def add(self, operator: str, inputs: list[str], **attributes: Any) -> str:
+        raise NotImplementedError
 
     def features(self, transformer: Any, rows: str) -> str:
         """The features that a scikit-learn transformer makes of rows."""
-        ...
+        raise TypeError(f"{transformer!r} is not written by labelens.")
 
 
 def exportable(estimator: Any) -> Any:
@@ -56,9 +62,7 @@ def exportable(estimator: Any) -> Any:
 def has_own_nodes(estimator: Any) -> bool:
     """Whether no other library is needed to write the feature map down."""
     phi = estimator._recipe.phi
-    return isinstance(phi, OURS) or isinstance(
-        getattr(phi, "transformer", None), PolynomialCountSketch
-    )
+    return not isinstance(phi, Transformed) or isinstance(phi.transformer, PolynomialCountSketch)
 
 
 def embedding(estimator: Any, graph: Graph, rows: str) -> str:
@@ -67,28 +71,30 @@ def embedding(estimator: Any, graph: Graph, rows: str) -> str:
     phi, scaling = recipe.phi, recipe.scaling
     if isinstance(phi, Identity):
         origin, projector, shift = affine(estimator)
-        centred = graph.node("Sub", rows, graph.constant(origin))
-        return _plus(graph, _times(graph, centred, projector), shift)
+        centred = graph.node("Sub", rows, origin)
+        return graph.node("Add", graph.node("MatMul", centred, projector), shift)
     if scaling is not None:
-        rows = _scaled(graph, rows, scaling)
+        if scaling.shift.any():
+            rows = graph.node("Sub", rows, scaling.shift)
+        rows = graph.node("Mul", rows, scaling.factor)
     projector, centre = solved.projector, sum(solved.centre)
     match phi:
         case Fourier() | Structured():
             placed = _waves(graph, phi, rows, projector)
         case Nystroem():
             if phi.origin is not None:
-                rows = graph.node("Sub", rows, graph.constant(phi.origin))
+                rows = graph.node("Sub", rows, phi.origin)
             landmarks: Any = phi.landmarks
             landmarks = landmarks.toarray() if hasattr(landmarks, "toarray") else landmarks
             values = _kernel(graph, phi.kernel, rows, landmarks)
-            placed = _times(graph, values, phi.whitening @ projector)
+            placed = graph.node("MatMul", values, phi.whitening @ projector)
         case Transformed(transformer=PolynomialCountSketch() as sketch):
             placed = _sketched(graph, sketch, rows, projector)
         case Transformed():
-            placed = _times(graph, graph.features(phi.transformer, rows), projector)
+            placed = graph.node("MatMul", graph.features(phi.transformer, rows), projector)
         case _:
             raise TypeError(f"A {type(phi).__name__} map is not exported.")
-    return _plus(graph, placed, -centre)
+    return graph.node("Add", placed, -centre)
 
 
 def affine(estimator: Any) -> tuple[Array, Array, Array]:
@@ -106,37 +112,22 @@ def affine(estimator: Any) -> tuple[Array, Array, Array]:
     return origin, projector, -solved.centre[1]
 
 
-def _times(graph: Graph, left: str, right: NDArray[Any]) -> str:
-    return graph.node("MatMul", left, graph.constant(right))
-
-
-def _plus(graph: Graph, left: str, right: NDArray[Any]) -> str:
-    return graph.node("Add", left, graph.constant(right))
-
-
-def _scaled(graph: Graph, rows: str, scaling: Scaling) -> str:
-    if scaling.shift.any():
-        rows = graph.node("Sub", rows, graph.constant(scaling.shift))
-    return graph.node("Mul", rows, graph.constant(scaling.factor))
-
-
 def _waves(graph: Graph, phi: Fourier | Structured, rows: str, projector: Array) -> str:
     """cos(A) P_cos + sin(A) P_sin; the phase is that of the last feature where p is odd."""
-    frequencies = phi.frequencies if isinstance(phi, Fourier) else phi._frequencies
     p, pairs = phi.n_features, phi.n_features // 2
     weights = projector * np.sqrt(2 / p)
     cosines, sines = weights[:pairs], weights[pairs : 2 * pairs]
-    angles = _times(graph, rows, frequencies)
+    angles = graph.node("MatMul", rows, phi.frequencies)
     if p % 2:
         phases = np.zeros(pairs + 1)
         phases[-1] = phi.phase
-        angles = _plus(graph, angles, phases)
+        angles = graph.node("Add", angles, phases)
         cosines = np.vstack([cosines, weights[-1:]])
         sines = np.vstack([sines, np.zeros_like(weights[-1:])])
     return graph.node(
         "Add",
-        _times(graph, graph.node("Cos", angles), cosines),
-        _times(graph, graph.node("Sin", angles), sines),
+        graph.node("MatMul", graph.node("Cos", angles), cosines),
+        graph.node("MatMul", graph.node("Sin", angles), sines),
     )
 
 
@@ -155,8 +146,8 @@ def _sketched(graph: Graph, sketch: Any, rows: str, projector: Array) -> str:
         # A last row is that of the constant feature, sqrt(coef0).
         constant = np.sqrt(sketch.coef0) * forth[d:].sum(axis=0)
         forth = np.sqrt(sketch.gamma) * forth[:d]
-        a = _plus(graph, _times(graph, rows, forth.real), constant.real)
-        b = _plus(graph, _times(graph, rows, forth.imag), constant.imag)
+        a = graph.node("Add", graph.node("MatMul", rows, forth.real), constant.real)
+        b = graph.node("Add", graph.node("MatMul", rows, forth.imag), constant.imag)
         if not real:
             real, imaginary = a, b
             continue
@@ -165,45 +156,47 @@ def _sketched(graph: Graph, sketch: Any, rows: str, projector: Array) -> str:
             graph.node("Add", graph.node("Mul", real, b), graph.node("Mul", imaginary, a)),
         )
     back = np.fft.ifft(np.eye(p), axis=1) @ projector
-    return graph.node("Sub", _times(graph, real, back.real), _times(graph, imaginary, back.imag))
+    return graph.node(
+        "Sub", graph.node("MatMul", real, back.real), graph.node("MatMul", imaginary, back.imag)
+    )
 
 
 def _kernel(graph: Graph, kernel: Kernel, rows: str, landmarks: NDArray[Any]) -> str:
     """(n, d) and (m, d) landmarks -> (n, m), as `Kernel.__call__`."""
     if kernel.name == "laplacian":
-        across = graph.node("Unsqueeze", rows, graph.constant(np.array([1])))
-        apart = graph.node("Abs", graph.node("Sub", across, graph.constant(landmarks[None])))
+        across = graph.node("Unsqueeze", rows, np.array([1]))
+        apart = graph.node("Abs", graph.node("Sub", across, landmarks[None]))
         lengths = _summed(graph, apart, axis=2, keep=False)
-        return graph.node("Exp", graph.node("Mul", lengths, graph.constant(-kernel.gamma)))
-    products = _times(graph, rows, landmarks.T)
+        return graph.node("Exp", graph.node("Mul", lengths, -kernel.gamma))
+    products = graph.node("MatMul", rows, landmarks.T)
     if kernel.name == "linear":
         return products
     if kernel.name == "polynomial":
-        inner = graph.node("Mul", products, graph.constant(kernel.gamma))
-        inner = graph.node("Add", inner, graph.constant(float(kernel.params["coef0"])))
-        return graph.node("Pow", inner, graph.constant(float(kernel.params["degree"])))
+        inner = graph.node("Mul", products, kernel.gamma)
+        inner = graph.node("Add", inner, float(kernel.params["coef0"]))
+        return graph.node("Pow", inner, float(kernel.params["degree"]))
     sizes = _summed(graph, graph.node("Mul", rows, rows), axis=1, keep=True)
-    sizes = _plus(graph, sizes, (landmarks**2).sum(axis=1))
-    twice = graph.node("Mul", products, graph.constant(2.0))
-    squares = graph.node("Max", graph.node("Sub", sizes, twice), graph.constant(0.0))
+    sizes = graph.node("Add", sizes, (landmarks**2).sum(axis=1))
+    twice = graph.node("Mul", products, 2.0)
+    squares = graph.node("Max", graph.node("Sub", sizes, twice), 0.0)
     if kernel.name == "rbf":
-        return graph.node("Exp", graph.node("Mul", squares, graph.constant(-kernel.gamma)))
+        return graph.node("Exp", graph.node("Mul", squares, -kernel.gamma))
     # Zero where it is rounding: the square root would magnify that.
-    rounding = graph.node("Mul", sizes, graph.constant(16 * np.finfo(float).eps))
+    rounding = graph.node("Mul", sizes, 16 * np.finfo(float).eps)
     near = graph.node("Less", squares, rounding)
-    squares = graph.node("Where", near, graph.constant(0.0), squares)
+    squares = graph.node("Where", near, 0.0, squares)
     nu = kernel.params["nu"]
-    stretch = graph.constant(np.sqrt(4 * nu * kernel.gamma))
+    stretch = np.sqrt(4 * nu * kernel.gamma)
     distance = graph.node("Mul", graph.node("Sqrt", squares), stretch)
     decay = graph.node("Exp", graph.node("Neg", distance))
     if nu == 0.5:
         return decay
-    factor = graph.node("Add", distance, graph.constant(1.0))
+    factor = graph.node("Add", distance, 1.0)
     if nu == 2.5:
-        third = graph.node("Mul", graph.node("Mul", distance, distance), graph.constant(1 / 3))
+        third = graph.node("Mul", graph.node("Mul", distance, distance), 1 / 3)
         factor = graph.node("Add", factor, third)
     return graph.node("Mul", factor, decay)
 
 
 def _summed(graph: Graph, values: str, axis: int, keep: bool) -> str:
-    return graph.node("ReduceSum", values, graph.constant(np.array([axis])), keepdims=int(keep))
+    return graph.node("ReduceSum", values, np.array([axis]), keepdims=int(keep))

@@ -15,7 +15,7 @@ from .._base.optional import require
 from .._base.warn import warn_user
 from .._core.maps.nystroem import Nystroem
 from .converter import converted
-from .graph import embedding, exportable, has_own_nodes
+from .graph import Graph, embedding, exportable, has_own_nodes
 
 OPSET, IR_VERSION = 17, 8
 MOST_BYTES = (1 << 31) - (1 << 20)  # of a protocol buffer
@@ -70,7 +70,7 @@ def onnx(estimator: Any, path: str | os.PathLike[str], *, double: bool = False) 
         )
 
 
-class OwnGraph:
+class OwnGraph(Graph):
     """Nodes and constants, named in the order in which they come."""
 
     def __init__(self, library: Any) -> None:
@@ -78,20 +78,17 @@ class OwnGraph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
-    def constant(self, values: Any) -> str:
-        name, array = f"c{len(self.constants)}", np.ascontiguousarray(values)
-        array = array.reshape(np.shape(values))
-        self.constants.append(self._library.numpy_helper.from_array(array, name))
+    def constant(self, array: NDArray[Any]) -> str:
+        name = f"c{len(self.constants)}"
+        whole = np.ascontiguousarray(array).reshape(array.shape)  # a number has no dimension
+        self.constants.append(self._library.numpy_helper.from_array(whole, name))
         return name
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def add(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         name = f"n{len(self.nodes)}"
         made = self._library.helper.make_node(operator, inputs, [name], name=name, **attributes)
         self.nodes.append(made)
         return name
-
-    def features(self, transformer: Any, rows: str) -> str:
-        raise TypeError(f"{transformer!r} is not written by labelens.")
 
 
 def _model(library: Any, estimator: Any, double: bool) -> Any:

@@ -53,7 +53,7 @@ class Structured:
         dtype = working_dtype(rows)
         rows = rows.astype(dtype, copy=False)
         if sparse.issparse(rows):
-            return rows @ self._frequencies.astype(dtype)
+            return rows @ self.frequencies.astype(dtype)
         return self._transformed(rows, empty)
 
     def _transformed(self, rows: NDArray[Any], empty: Empty = np.empty) -> NDArray[Any]:
@@ -99,7 +99,7 @@ class Structured:
         return angles[:, : (self.n_features + 1) // 2]
 
     @cached_property
-    def _frequencies(self) -> NDArray[np.float64]:
+    def frequencies(self) -> NDArray[np.float64]:
         """(d, ceil(p/2)), written out: for sparse rows, which the transform would fill."""
         return self._transformed(np.eye(self.d))
 
