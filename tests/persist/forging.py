@@ -255,7 +255,7 @@ KERNEL_FORGERIES = {
     "not finite": ("similar", array("label_kernel.similarity", with_nan), "not finite"),
     "not square": ("similar", array("label_kernel.similarity", lambda a: a[:2]), "shape"),
     "no similarity": ("similar", without("labels.kernel.similarity"), "missing"),
-    "a class less": ("similar", put(*WHERE, "classes", value=[["str", "a"]]), "shape"),
+    "a class less": ("similar", put(*WHERE, "classes", value=[["str", "a"]]), "must name each"),
     "classes": ("similar", put(*WHERE, "classes", value=["a", "b", "c"]), "a type and a text"),
     "width": ("similar", put("label_map", "width", value=0), "width of its label_map"),
     "circle": (

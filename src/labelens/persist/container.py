@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.files import refuse_irregular, refuse_link, replaced
-from .strict import LIST, TEXT, fields, parse
+from .strict import fields, parse
 
 FORMAT = 1
 # JSON may take 25 times its length in memory, and names and classes are in the arrays.
@@ -130,7 +130,7 @@ def _header(index: Any) -> dict[str, Any]:
     metadata = index.get("__metadata__") if type(index) is dict else None
     if type(metadata) is not dict or "labelens" not in metadata:
         raise ValueError("it is not a model file of labelens")
-    fields(metadata, "its metadata", labelens=TEXT, sha256=TEXT)
+    fields(metadata, "its metadata", labelens=str, sha256=str)
     text = metadata["labelens"]
     if sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != metadata["sha256"]:
         raise ValueError("its header is damaged: it does not have the checksum it was saved with")
@@ -161,8 +161,8 @@ def _placed(
         if name == "__metadata__":
             continue
         what = f"the entry of array {name!r}"
-        entry = fields(entry, what, dtype=TEXT, shape=LIST, data_offsets=LIST)
-        known = fields(table[name], what, dtype=TEXT, shape=LIST, order=TEXT)
+        entry = fields(entry, what, dtype=str, shape=list, data_offsets=list)
+        known = fields(table[name], what, dtype=str, shape=list, order=str)
         dtype, shape, order = entry["dtype"], entry["shape"], known["order"]
         if dtype not in DTYPES or order not in ("C", "F"):
             raise ValueError(f"{what} has an unknown dtype or order")

@@ -1,55 +1,75 @@
-"""Label kernels with arguments, into a file and out of it."""
+"""Label kernels with arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..label_kernels import Cyclic, Jaccard, Ordinal, Precomputed, Product, Sum, Tree
 from ..label_kernels.base import LabelKernel, plain
-from .maps import Puts
-from .spelling import spell, unspell
-from .strict import FLOAT, INTEGER, LIST, NOTHING, NUMBER, TEXT, Arrays, fields, texts
+from .schema import Block, Fact, Puts, Table, made, put, take
+from .spelling import read_label, spell
+from .strict import NUMBER, Arrays
 
-# The fields of each, beside its kind.
-FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
-    "Cyclic": {"period": NUMBER, "harmonics": INTEGER},
-    "Jaccard": {},
-    "Ordinal": {"order": LIST + NOTHING},
-    "Precomputed": {"classes": LIST},
-    "Product": {"parts": LIST},
-    "Sum": {"parts": LIST},
-    "Tree": {"separator": TEXT, "parents": LIST + NOTHING},
+
+def _label(stored: Any) -> Any:
+    return read_label(stored, "a label of its label_kernel")
+
+
+def _labels(stored: list[Any]) -> tuple[Any, ...]:
+    return tuple(map(_label, stored))
+
+
+def _spelled(labels: Any) -> list[Any]:
+    return [spell(label) for label in labels]
+
+
+def _parents(stored: list[Any]) -> dict[Any, Any]:
+    if any(type(pair) is not list or len(pair) != 2 for pair in stored):
+        raise ValueError("its parents are no pairs")
+    table = {_label(node): _or_none(_label)(parent) for node, parent in stored}
+    if len(table) < len(stored):
+        raise ValueError("its parents have a node twice")
+    return table
+
+
+def _pairs(parents: Any) -> list[Any]:
+    return [[spell(node), _or_none(spell)(parent)] for node, parent in parents.items()]
+
+
+def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else convert(value)
+
+
+ORDER = Fact(list | None, _or_none(_spelled), _or_none(_labels))
+PARENTS = Fact(list | None, _or_none(_pairs), _or_none(_parents))
+PARTS = Fact(list)  # kernels that are written one by one
+TABLES: dict[type[LabelKernel], Table] = {
+    Cyclic: {"period": Fact(NUMBER, plain), "harmonics": Fact(int, plain)},
+    Jaccard: {},
+    Ordinal: {"order": ORDER},
+    Precomputed: {
+        "classes": Fact(list, _spelled, _labels),
+        "similarity": Block("classes classes"),
+    },
+    Product: {"parts": PARTS},
+    Sum: {"parts": PARTS},
+    Tree: {"separator": Fact(str), "parents": PARENTS},
 }
+BY_NAME = {kind.__name__: kind for kind in TABLES}
 
 
 def put_kernel(kernel: Any, name: str, arrays: Puts) -> Any:
     """A string as it is, an object as its kind and its fields; TypeError for a transformer."""
     if type(kernel) is str:
         return kernel
-    facts: dict[str, Any] = {"kind": type(kernel).__name__}
-    match kernel:
-        case Cyclic():
-            return facts | {"period": plain(kernel.period), "harmonics": plain(kernel.harmonics)}
-        case Jaccard():
-            return facts
-        case Ordinal():
-            order = kernel.order
-            return facts | {"order": None if order is None else [spell(x) for x in order]}
-        case Precomputed():
-            arrays[f"{name}.similarity"] = kernel.similarity
-            return facts | {"classes": [spell(label) for label in kernel.classes]}
-        case Tree():
-            parents = None
-            if kernel.parents is not None:
-                parents = [
-                    [spell(node), None if parent is None else spell(parent)]
-                    for node, parent in kernel.parents.items()
-                ]
-            return facts | {"separator": kernel.separator, "parents": parents}
-        case Sum() | Product():
-            parts = enumerate(kernel.parts)
-            return facts | {"parts": [put_kernel(part, f"{name}.{i}", arrays) for i, part in parts]}
-    raise TypeError
+    if type(kernel) not in TABLES:
+        raise TypeError
+    facts = {"kind": type(kernel).__name__} | put(TABLES[type(kernel)], kernel, name, arrays)
+    if "parts" in facts:
+        parts = enumerate(kernel.parts)
+        facts["parts"] = [put_kernel(part, f"{name}.{i}", arrays) for i, part in parts]
+    return facts
 
 
 def take_kernel(facts: Any, name: str, arrays: Arrays) -> str | LabelKernel:
@@ -57,54 +77,16 @@ def take_kernel(facts: Any, name: str, arrays: Arrays) -> str | LabelKernel:
     if type(facts) is str:
         return facts
     kind = facts.get("kind") if type(facts) is dict else None
-    if type(kind) is not str or kind not in FIELDS:
+    if type(kind) is not str or kind not in BY_NAME:
         raise ValueError(f"label_kernel={str(facts)[:60]} is of no kind")
-    facts = fields(facts, f"its {kind}", kind=TEXT, **FIELDS[kind])
+    table = TABLES[BY_NAME[kind]] | {"kind": Fact(str)}
+    values = take(table, name, arrays, facts, f"its {kind}")
     try:
-        return _made(facts, kind, name, arrays)
+        if "parts" not in values:
+            return made(BY_NAME[kind], values)
+        if any(type(part) is dict and "parts" in part for part in values["parts"]):
+            raise ValueError(f"its {kind} has others within")
+        parts = enumerate(values["parts"])
+        return BY_NAME[kind](*(take_kernel(part, f"{name}.{i}", arrays) for i, part in parts))
     except TypeError as error:
         raise ValueError(str(error)) from None
-
-
-def _made(facts: dict[str, Any], kind: str, name: str, arrays: Arrays) -> LabelKernel:
-    match kind:
-        case "Cyclic":
-            return Cyclic(facts["period"], facts["harmonics"])
-        case "Jaccard":
-            return Jaccard()
-        case "Ordinal":
-            return Ordinal(None if facts["order"] is None else _labels(facts["order"]))
-        case "Precomputed":
-            classes = _labels(facts["classes"])
-            similarity = arrays.take(f"{name}.similarity", FLOAT, len(classes), len(classes))
-            return Precomputed(similarity, classes)
-        case "Tree":
-            return Tree(facts["separator"], _parents(facts["parents"]))
-    if any(type(part) is dict and "parts" in part for part in facts["parts"]):
-        raise ValueError(f"its {kind} has others within")
-    parts = [take_kernel(part, f"{name}.{i}", arrays) for i, part in enumerate(facts["parts"])]
-    return Sum(*parts) if kind == "Sum" else Product(*parts)
-
-
-def _parents(stored: Any) -> dict[Any, Any] | None:
-    if stored is None:
-        return None
-    table = {}
-    for entry in stored:
-        if type(entry) is not list or len(entry) != 2:
-            raise ValueError("its parents are no pairs")
-        parent = None if entry[1] is None else _label(entry[1])
-        table[_label(entry[0])] = parent
-    if len(table) < len(stored):
-        raise ValueError("its parents have a node twice")
-    return table
-
-
-def _labels(stored: list[Any]) -> tuple[Any, ...]:
-    return tuple(map(_label, stored))
-
-
-def _label(stored: Any) -> Any:
-    if type(stored) is not list or len(stored) != 2:
-        raise ValueError("a label of its label_kernel is not a type and a text")
-    return unspell(*texts(stored, "the labels of its label_kernel"))

@@ -1,4 +1,4 @@
-"""Classes and label maps, into a file and out of it."""
+"""Classes and label maps."""
 
 from __future__ import annotations
 
@@ -17,23 +17,9 @@ from ..label_kernels import NAMED, Cyclic, Ordinal, Sum
 from ..label_kernels.base import ClassKernel, LabelKernel, is_missing
 from ..label_kernels.columns import ColumnwiseKernel
 from .kernels import put_kernel, take_kernel
-from .maps import Puts
+from .schema import OR_INFINITE, Block, Fact, Puts, Table, made, put, take
 from .spelling import put_texts, spell, take_texts, unspell
-from .strict import (
-    FLAG,
-    FLOAT,
-    INTEGER,
-    LIST,
-    NOTHING,
-    NUMBER,
-    OBJECT,
-    TEXT,
-    WHOLE,
-    Arrays,
-    fields,
-    texts,
-    within,
-)
+from .strict import NUMBER, WHOLE, Arrays, fields, texts
 
 KERNELS = ("delta", "linear", "rbf")
 
@@ -44,6 +30,29 @@ class StoredLabelMap:
 
     kernel: Any
     kinds: tuple[str, ...]  # empty where labels are no classes
+
+
+SEED = Fact(int, limits=(0, 2**31))
+WIDTH = Fact(int, limits=(1, 2**48))
+AUTOMATIC = Fact(bool, bool, attribute="automatic")  # whether "auto" took numbers for classes
+NUMERIC = Fact(NUMBER, float, float)
+MAPS: dict[type, Table] = {
+    OneHotLabels: {"seed": SEED, "whole": AUTOMATIC},
+    HashedLabels: {"seed": SEED, "whole": AUTOMATIC},
+    LinearLabels: {"seed": SEED, "width": WIDTH},
+    SimilarityLabels: {"seed": SEED, "width": WIDTH},
+    CyclicLabels: {"seed": SEED},
+    FourierLabels: {
+        "seed": SEED,
+        "gamma": NUMERIC,
+        "middle": NUMERIC,
+        "reach": OR_INFINITE,
+        "frequencies": Block("columns frequencies"),
+        "amplitudes": Block("frequencies"),
+        "phases": Block("frequencies"),
+    },
+    ColumnLabels: {"seed": SEED, "columns": Fact(list)},  # which are written one by one
+}
 
 
 def put_classes(
@@ -74,13 +83,14 @@ def put_classes(
 
 
 def take_classes(
-    types: tuple[str, ...],
+    stored: list[Any],
     kinds: tuple[str, ...],
     arrays: Arrays,
     name: str = "classes",
     size: str = "c",
 ) -> tuple[Any, ...]:
     """The classes in their order; `kinds` are those that the label map has noted."""
+    types = texts(stored, "the types of its classes")
     spelled = take_texts(name, arrays, size)
     columns = [0] * len(spelled)
     if len(types) > 1:
@@ -99,54 +109,14 @@ def take_classes(
     return classes
 
 
-def put_label_map(psi: Any, arrays: Puts, name: str = "labels") -> dict[str, Any]:
-    match psi:
-        case OneHotLabels() | HashedLabels():
-            return {"seed": psi.seed, "whole": bool(psi.automatic)}
-        case LinearLabels() | SimilarityLabels():
-            return {"seed": psi.seed, "width": psi.width}
-        case CyclicLabels():
-            return {"seed": psi.seed}
-        case FourierLabels():
-            arrays[f"{name}.frequencies"] = psi.frequencies
-            arrays[f"{name}.amplitudes"] = psi.amplitudes
-            if psi.phases is not None:
-                arrays[f"{name}.phases"] = psi.phases
-            reach = None if psi.reach == np.inf else float(psi.reach)
-            return {
-                "seed": psi.seed,
-                "gamma": float(psi.gamma),
-                "middle": float(psi.middle),
-                "reach": reach,
-            }
-        case ColumnLabels():
-            columns = enumerate(psi.columns)
-            return {
-                "seed": psi.seed,
-                "columns": [_put_column(column, arrays, f"{name}.{i}") for i, column in columns],
-            }
-    raise TypeError(f"A model file cannot hold a {type(psi).__name__} label map.")
-
-
-def _put_column(column: Column, arrays: Puts, name: str) -> dict[str, Any]:
-    if column.factor is not None:
-        arrays[f"{name}.factor"] = column.factor
-    return {
-        "labels": put_labels(column.psi, arrays, f"{name}.kernel"),
-        "map": put_label_map(column.psi, arrays, name),
-        "classes": put_classes(column.classes, 1, arrays, f"{name}.classes"),
-    }
-
-
-def put_labels(psi: Any, arrays: Puts, name: str) -> dict[str, Any]:
-    """What is known of the labels without their map."""
-    kernel = put_kernel(psi.kernel, name, arrays)
+def put_labels(psi: Any, arrays: Puts, name: str = "labels") -> dict[str, Any]:
+    kernel = put_kernel(psi.kernel, f"{name}.kernel", arrays)
     return {"kernel": kernel, "kinds": list(getattr(psi, "kinds", ()))}
 
 
-def take_labels(facts: Any, arrays: Arrays, name: str) -> StoredLabelMap:
-    fields(facts, "its labels", kernel=TEXT + OBJECT, kinds=LIST)
-    kernel = take_kernel(facts["kernel"], name, arrays)
+def take_labels(facts: Any, arrays: Arrays, name: str = "labels") -> StoredLabelMap:
+    fields(facts, "its labels", kernel=str | dict, kinds=list)
+    kernel = take_kernel(facts["kernel"], f"{name}.kernel", arrays)
     classes = kernel == "delta" or isinstance(kernel, ClassKernel)
     known = isinstance(kernel, LabelKernel) or kernel in KERNELS
     if not known or classes != bool(facts["kinds"]):
@@ -163,6 +133,16 @@ def agree(asked: Any, kernel: Any) -> bool:
     return kernel in KERNELS if asked == "auto" else bool(asked == kernel)
 
 
+def put_label_map(psi: Any, arrays: Puts, name: str = "labels") -> dict[str, Any]:
+    if type(psi) not in MAPS:
+        raise TypeError(f"A model file cannot hold a {type(psi).__name__} label map.")
+    facts = put(MAPS[type(psi)], psi, name, arrays)
+    if isinstance(psi, ColumnLabels):
+        columns = enumerate(psi.columns)
+        facts["columns"] = [_put_column(column, arrays, f"{name}.{i}") for i, column in columns]
+    return facts
+
+
 def take_label_map(
     facts: Any,
     arrays: Arrays,
@@ -171,85 +151,95 @@ def take_label_map(
     gamma: float | None,
     asked: Any,
     name: str = "labels",
-) -> tuple[Any, int | None]:
-    """The label map and its number of features; None for classes, which may become more.
-
-    `asked` is the parameter label_kernel.
-    """
-    automatic = isinstance(asked, str) and asked == "auto"
-    kernel, what = known.kernel, "its label_map"
-    kinds: dict[str, tuple[type, ...]] = {"seed": INTEGER}
-    if kernel == "delta":
-        kinds |= {"whole": FLAG}  # whether "auto" took whole numbers for classes
-    elif kernel == "linear" or isinstance(kernel, ClassKernel):
-        kinds |= {"width": INTEGER}
-    elif kernel == "rbf":
-        kinds |= {"gamma": NUMBER, "middle": NUMBER, "reach": NUMBER + NOTHING}
-    elif isinstance(kernel, ColumnwiseKernel):
-        kinds |= {"columns": LIST}
-    facts = fields(facts, what, **kinds)
-    seed = within(facts["seed"], 0, 2**31, "the seed of its label_map")
-    if "width" in facts:
-        within(facts["width"], 1, 2**48, "the width of its label_map")
-    if isinstance(kernel, ClassKernel):
-        return SimilarityLabels(kernel, known.kinds, facts["width"], mix, seed), None
-    if isinstance(kernel, Cyclic):
-        return CyclicLabels(kernel, mix, seed), 2 * kernel.harmonics + 1
-    if isinstance(kernel, ColumnwiseKernel):
-        return _take_columns(facts["columns"], arrays, kernel, mix, gamma, seed, name)
-    if kernel == "delta":
-        if mix != "gaussian":
-            return OneHotLabels(known.kinds, facts["whole"], mix, seed, gamma), None
-        k = arrays.sizes["k"]
-        return HashedLabels(known.kinds, facts["whole"], k, seed), k
-    if kernel == "linear":
-        return LinearLabels(facts["width"], automatic, mix, seed), facts["width"]
-    # Only labels in one column have a grid of frequencies, and so a reach.
-    columns, count = "m" if facts["reach"] is None else 1, f"frequencies of {name}"
-    frequencies = arrays.take(f"{name}.frequencies", FLOAT, columns, count)
-    amplitudes = arrays.take(f"{name}.amplitudes", FLOAT, count)
-    phases = arrays.take(f"{name}.phases", FLOAT, count) if mix == "fourier" else None
-    width = len(amplitudes) * (2 if phases is None else 1)
-    middle = float(facts["middle"])
-    reach = np.inf if facts["reach"] is None else float(facts["reach"])
-    psi = FourierLabels(
-        float(facts["gamma"]), frequencies, amplitudes, phases, middle, reach, mix, seed
+) -> Any:
+    """The label map; `asked` is the parameter label_kernel."""
+    kind = _kind_of_map(known.kernel, mix)
+    without = () if mix == "fourier" else ("phases",)
+    values = take(MAPS[kind], name, arrays, facts, "its label_map", without)
+    if kind is ColumnLabels:
+        values["columns"] = _take_columns(values["columns"], arrays, known.kernel, gamma, name)
+    elif kind is FourierLabels and values["reach"] < np.inf and len(values["frequencies"]) != 1:
+        # Only labels in one column have a grid of frequencies, and so a reach.
+        raise ValueError(f"the array '{name}.frequencies' is not of shape (1, ...)")
+    return made(
+        kind,
+        values,
+        kernel=known.kernel,
+        kinds=known.kinds,
+        mix=mix,
+        gamma=gamma,
+        k=arrays.sizes["k"],
+        automatic=asked == "auto",
     )
-    return psi, width
+
+
+def _kind_of_map(kernel: Any, mix: str | None) -> type:
+    if isinstance(kernel, ClassKernel):
+        return SimilarityLabels
+    if isinstance(kernel, Cyclic):
+        return CyclicLabels
+    if isinstance(kernel, ColumnwiseKernel):
+        return ColumnLabels
+    classes = HashedLabels if mix == "gaussian" else OneHotLabels
+    return {"delta": classes, "linear": LinearLabels, "rbf": FourierLabels}[kernel]
+
+
+def n_label_features(psi: Any) -> int | None:
+    """How many features a label map makes; None for classes, which may become more."""
+    match psi:
+        case HashedLabels():
+            return psi.k
+        case LinearLabels():
+            return psi.width
+        case CyclicLabels():
+            return 2 * psi.kernel.harmonics + 1
+        case FourierLabels():
+            return len(psi.amplitudes) * (2 if psi.phases is None else 1)
+        case ColumnLabels():
+            widths = [_width(column) for column in psi.columns]
+            return sum(widths) if isinstance(psi.kernel, Sum) else prod(widths)
+    return None
+
+
+def _width(column: Column) -> int:
+    if column.factor is not None:
+        return int(column.factor.shape[1])
+    return len(column.classes or ()) or n_label_features(column.psi) or 0
+
+
+FACTOR = Block("classes features")
+
+
+def _put_column(column: Column, arrays: Puts, name: str) -> dict[str, Any]:
+    if column.factor is not None:
+        FACTOR.put(column.factor, f"{name}.factor", arrays)
+    return {
+        "labels": put_labels(column.psi, arrays, name),
+        "map": put_label_map(column.psi, arrays, name),
+        "classes": put_classes(column.classes, 1, arrays, f"{name}.classes"),
+    }
 
 
 def _take_columns(
-    stored: list[Any],
-    arrays: Arrays,
-    kernel: ColumnwiseKernel,
-    mix: str | None,
-    gamma: float | None,
-    seed: int,
-    name: str,
-) -> tuple[ColumnLabels, int]:
+    stored: list[Any], arrays: Arrays, kernel: ColumnwiseKernel, gamma: float | None, name: str
+) -> tuple[Column, ...]:
     if len(stored) != len(kernel.parts):
         raise ValueError("its label_map has not one column for each of its label kernels")
-    columns, widths = [], []
+    columns = []
     for i, (facts, part) in enumerate(zip(stored, kernel.parts, strict=True)):
-        here = f"{name}.{i}"
-        fields(
-            facts, "a column of its label_map", labels=OBJECT, map=OBJECT, classes=LIST + NOTHING
-        )
-        known = take_labels(facts["labels"], arrays, f"{here}.kernel")
+        here, what = f"{name}.{i}", "a column of its label_map"
+        fields(facts, what, labels=dict, map=dict, classes=list | None)
+        known = take_labels(facts["labels"], arrays, here)
         if not agree(part, known.kernel) or isinstance(known.kernel, ColumnwiseKernel):
             raise ValueError(f"column {i} of its labels is {known.kernel!r}, not {part!r}")
-        psi, width = take_label_map(facts["map"], arrays, known, None, gamma, part, here)
-        if (facts["classes"] is None) != (width is not None):
+        psi = take_label_map(facts["map"], arrays, known, None, gamma, part, here)
+        if (facts["classes"] is None) != (n_label_features(psi) is not None):
             raise ValueError(f"column {i} of its labels has classes that it should not, or lacks")
         classes = factor = None
-        if width is None:
-            types, count = texts(facts["classes"], "the types of its classes"), f"classes of {here}"
-            classes = take_classes(types, known.kinds, arrays, f"{here}.classes", count)
-            width = len(classes)
+        if facts["classes"] is not None:
+            stored_as, size = f"{here}.classes", f"classes of {here}"
+            classes = take_classes(facts["classes"], known.kinds, arrays, stored_as, size)
             if isinstance(psi, SimilarityLabels):
-                factor = arrays.take(f"{here}.factor", FLOAT, count, f"features of {here}")
-                width = factor.shape[1]
+                factor = FACTOR.take(f"{here}.factor", arrays)
         columns.append(Column(psi, classes, factor))
-        widths.append(width)
-    total = sum(widths) if isinstance(kernel, Sum) else prod(widths)
-    return ColumnLabels(kernel, tuple(columns), mix, seed), total
+    return tuple(columns)

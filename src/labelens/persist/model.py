@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any
-
-from numpy.typing import NDArray
 
 from .._base.files import named
 from .._base.warn import warn_user
 from .._core.moments import FirstClasses
 from ..tables import Encoding
 from . import container
-from .packing import (
-    BY_NAME,
-    NO_OUTPUT,
-    built,
-    checked,
-    classes_of,
-    configured,
-    known_labels,
-    method_of,
-    packed,
-    signed,
-)
+from .packing import SIGNED, built, checked, configured, method_of, packed, signed
 from .parameters import put_parameters, take_parameters
-from .spelling import take_texts
-from .strict import INTEGER, NOTHING, OBJECT, TEXT, Arrays, fields, parse
-from .table import take_table
+from .schema import Puts
+from .strict import Arrays, fields, parse
 
 
 def save(
@@ -71,10 +59,8 @@ def save(
     True
     """
     header, arrays = packed(estimator, moments, table)
-    try:  # what could not be loaded is not saved
+    with _refusals(None, "saved"):  # what could not be loaded is not saved
         built(parse(json.dumps(header), "its header"), arrays)
-    except ValueError as error:
-        raise _refusal(None, "saved", error) from error
     container.write(Path(path), header, arrays)
     if rows := header["training_rows"]:
         warn_user(
@@ -117,16 +103,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def load_with_table(path: str | os.PathLike[str]) -> tuple[Any, Encoding | None]:
     """The same, and how columns of a table became the features, where the file says so."""
-    try:
+    with _refusals(path, "loaded"):
         header, arrays = container.read(Path(path))
-        facts = checked(header, arrays)
-        estimator = built(facts, arrays)
-        names = getattr(estimator, "feature_names_in_", None)
-        return estimator, take_table(
-            facts["table"], names, Arrays(arrays, d=facts["n_features_in"])
-        )
-    except ValueError as error:
-        raise _refusal(path, "loaded", error) from None
+        return built(checked(header, arrays), arrays)
 
 
 def save_state(estimator: Any, path: Path, note: dict[str, Any]) -> None:
@@ -137,37 +116,30 @@ def save_state(estimator: Any, path: Path, note: dict[str, Any]) -> None:
 
 def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
     """What `save_state` has written."""
-    try:
+    with _refusals(path, "continued from"):
         header, arrays = container.read(path)
         note = header.pop("unfinished", None)
         if type(note) is not dict:
             raise ValueError("it is a model, not the state of a fit that is under way")
-        return built(checked(header, arrays), arrays), note
-    except ValueError as error:
-        raise _refusal(path, "continued from", error) from None
+        return built(checked(header, arrays), arrays)[0], note
 
 
 def save_method(estimator: Any, path: Path) -> None:
     """A method and its parameters, fitted or not: for `load_method`, not for `load`."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: Puts = {}
     header = signed(estimator) | {"unfitted": put_parameters(estimator, arrays)}
     container.write(path, header, arrays)
 
 
 def load_method(path: Path) -> Any:
     """What `save_method` has written, not fitted."""
-    try:
+    with _refusals(path, "loaded"):
         header, stored = container.read(path)
-        always = dict(format=INTEGER, labelens=TEXT, method=TEXT, arrays=OBJECT, arrays_sha256=TEXT)
-        output = TEXT + NOTHING
-        header = NO_OUTPUT | header
-        facts = fields(header, "its header", unfitted=OBJECT, set_output=output, **always)
+        facts = fields({"set_output": None} | header, "its header", unfitted=dict, **SIGNED)
         method, arrays = method_of(facts), Arrays(stored)
         estimator: Any = method(**take_parameters(facts["unfitted"], method, arrays))
         arrays.done()
         return configured(estimator, facts)
-    except ValueError as error:
-        raise _refusal(path, "loaded", error) from None
 
 
 def info(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -196,28 +168,22 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> facts["method"], facts["classes"], facts["training_rows"]
     ('SupervisedPCA', [0, 1, 2], 0)
     """
-    try:
+    with _refusals(path, "read"):
         header, arrays = container.read(Path(path))
         facts = checked(header, arrays)
-        built(facts, arrays)
-        left = Arrays(arrays, d=facts["n_features_in"])
-        labels = known_labels(facts["labels"], left)
-        parameters = take_parameters(facts["parameters"], BY_NAME[facts["method"]], left)
-        classes = classes_of(facts, labels, left, parameters)
-        names = take_texts("feature_names", left, "d") if facts["feature_names"] else None
-        table = take_table(facts["table"], names, left)
-    except ValueError as error:
-        raise _refusal(path, "read", error) from None
+        estimator, table = built(facts, arrays)
+    psi, classes = estimator._recipe.psi, estimator.moments_.classes
     if isinstance(classes, FirstClasses):
         classes = None  # no list of them was kept
+    names = getattr(estimator, "feature_names_in_", None)
     return {
         "method": facts["method"],
-        "parameters": {name: _shown(value) for name, value in parameters.items()},
+        "parameters": _shown(estimator.get_params(deep=False)),
         "n_features_in": facts["n_features_in"],
-        "feature_names": names,
+        "feature_names": None if names is None else names.tolist(),
         "impute": None if table is None else table.impute,
-        "label_kernel": None if labels is None else _shown(labels.kernel),
-        "classes": None if classes is None else [_shown(label) for label in classes],
+        "label_kernel": None if psi is None else _shown(psi.kernel),
+        "classes": _shown(classes),
         "n_samples": facts["n_samples"],
         "training_rows": facts["training_rows"],
         "moments": facts["moments"],
@@ -237,7 +203,13 @@ def _shown(value: Any) -> Any:
     return value if plain or (type(value) is float and isfinite(value)) else str(value)
 
 
-def _refusal(path: Any, verb: str, error: ValueError) -> ValueError:
-    reason = str(error).rstrip(".").replace("\n", " ")
-    what = "This model" if path is None else named(path)
-    return ValueError(f"{what} cannot be {verb}: {reason[:500]}{'...' * (len(reason) > 500)}.")
+@contextmanager
+def _refusals(path: Any, verb: str) -> Iterator[None]:
+    """ValueErrors as one sentence about the file."""
+    try:
+        yield
+    except ValueError as error:
+        reason = str(error).rstrip(".").replace("\n", " ")
+        what = "This model" if path is None else named(path)
+        more = "..." if len(reason) > 500 else ""
+        raise ValueError(f"{what} cannot be {verb}: {reason[:500]}{more}.") from None

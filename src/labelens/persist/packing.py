@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 from .._base.validation import check_is_fitted, set_output_of
 from .._core.kernels import Kernel, make_kernel
 from .._core.labels import Unlabelled
-from .._core.moments import FirstClasses, check_can_grow
+from .._core.moments import FirstClasses, SavedSummary, check_can_grow
+from .._core.scaling import Scaling
 from .._fit import settings
 from .._fit.projection import Projection
 from .._fit.recipe import Recipe, scales_moments, statistics
@@ -19,8 +19,8 @@ from ..methods import METHODS
 from ..tables import Encoding
 from . import container
 from .labels import (
-    StoredLabelMap,
     agree,
+    n_label_features,
     put_classes,
     put_label_map,
     put_labels,
@@ -28,30 +28,47 @@ from .labels import (
     take_label_map,
     take_labels,
 )
-from .maps import put_map, put_rows, put_scaling, take_map, take_scaling
+from .maps import SCALING, put_map, take_map
 from .parameters import check_parameters, put_parameters, take_parameters
+from .schema import Block, Fact, Puts, Table, put, take
 from .solution import put_solution, take_solution
 from .spelling import put_texts, take_texts
-from .statistics import put_moments, take_kept, take_moments
-from .strict import (
-    FLAG,
-    INTEGER,
-    LIST,
-    NOTHING,
-    NUMBER,
-    OBJECT,
-    TEXT,
-    Arrays,
-    fields,
-    texts,
-    within,
-)
-from .table import put_table, take_table
+from .statistics import ROWS, put_moments, take_moments
+from .strict import NUMBER, WHOLE, Arrays, fields, within
 
 OUTPUTS = ("default", "pandas", "polars")
-NO_OUTPUT: dict[str, Any] = {"set_output": None}  # of files in which set_output was not called
-OPTIONAL = NO_OUTPUT | {"table": None}  # what a header may lack
 BY_NAME = {method.__name__: method for method in METHODS.values()}
+# The facts in a header and their types: first those of any file.
+SIGNED = {
+    "format": int,  # 1; a newer one is refused
+    "labelens": str,  # the version that wrote it
+    "method": str,  # one of the four public classes
+    "set_output": str | None,  # absent where it was not called
+    "arrays": dict,  # name -> dtype, shape, order in memory
+    "arrays_sha256": str,  # of all their bytes
+}
+HEADER = SIGNED | {
+    "parameters": dict,  # all that the constructor takes
+    "n_features_in": int,
+    "feature_names": bool,  # whether they are there, as text in the arrays
+    "table": dict | None,  # what was done about gaps; absent where there was no table
+    "n_samples": int,  # rows seen
+    "training_rows": int,  # rows of the training data inside the file
+    "moments": bool,  # whether a fit can go on from it
+    "block": int,  # rows in a block of the grid
+    "gamma": NUMBER | None,  # of the kernel, settled; null for the linear methods
+    "map": dict,  # the feature map: its kind, and what of it is no array
+    "labels": dict | None,  # the label kernel, and the kind of label in every column
+    "classes": list | None,  # the type of label in every column; labels are in the arrays
+    "label_map": dict | None,  # what later labels go through; null without moments
+    "noise": int | None,  # random streams; null without moments
+    "solution": dict | None,  # null if not solved yet
+}
+OPTIONAL: dict[str, Any] = {"set_output": None, "table": None}  # what a header may lack
+LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
+# How columns of a table became features; values for gaps only where they are filled.
+COLUMNS: Table = {"impute": Fact(str | None), "splits": Block("d", WHOLE)}
+FILL: Table = {"fill": Block("d")}
 
 
 # Into a file -------------------------------------------------------------------------------------
@@ -63,7 +80,7 @@ def packed(
     """The header and the arrays of a fitted estimator, and of the columns that it was fitted on."""
     beginning = signed(estimator)
     check_is_fitted(estimator, "moments_")
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: Puts = {}
     recipe, known = estimator._recipe, estimator.moments_.to(None)
     parameters = put_parameters(estimator, arrays)
     parameters["n_components"] = int(recipe.n_components)  # "auto" has done its work
@@ -75,7 +92,8 @@ def packed(
     if feature_names is not None:
         put_texts("feature_names", map(str, feature_names), arrays)
     psi, kernel, noise = recipe.psi, recipe.kernel, recipe.noise
-    put_scaling("scaling", recipe.scaling, arrays)
+    if recipe.scaling is not None:
+        put(SCALING, recipe.scaling, "scaling", arrays)
     header = beginning | {
         "parameters": parameters,
         "n_features_in": int(estimator.n_features_in_),
@@ -85,7 +103,7 @@ def packed(
         "block": int(recipe.block),
         "gamma": None if kernel is None else kernel.gamma,
         "map": put_map(recipe.phi, arrays),
-        "labels": None if psi is None else put_labels(psi, arrays, "labels.kernel"),
+        "labels": None if psi is None else put_labels(psi, arrays),
         "classes": put_classes(known.classes, recipe.label_columns, arrays),
         "label_map": put_label_map(psi, arrays) if moments and psi is not None else None,
         "noise": noise.stream if moments and noise is not None else None,
@@ -94,10 +112,12 @@ def packed(
     if moments:
         put_moments(known, arrays)
     elif recipe.phi is None:
-        put_rows("rows", known.rows, arrays)
+        ROWS.put(known.rows, "rows", arrays)
     header["training_rows"] = _training_rows(arrays)
     if table is not None:
-        header["table"] = put_table(table, estimator, arrays)
+        if list(table.names) != list(() if feature_names is None else feature_names):
+            raise ValueError("The columns of the table are not those that the model was fitted on.")
+        header["table"] = put(COLUMNS | (FILL if table.fill else {}), table, "table", arrays)
     return header, arrays
 
 
@@ -131,33 +151,9 @@ def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
 
 def checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """The header with all of its fields, each of its type."""
-    facts = fields(
-        OPTIONAL | header,
-        "its header",
-        format=INTEGER,
-        labelens=TEXT,
-        method=TEXT,
-        set_output=TEXT + NOTHING,
-        table=OBJECT + NOTHING,
-        parameters=OBJECT,
-        n_features_in=INTEGER,
-        feature_names=FLAG,
-        n_samples=INTEGER,
-        training_rows=INTEGER,
-        moments=FLAG,
-        block=INTEGER,
-        gamma=NUMBER + NOTHING,
-        map=OBJECT,
-        labels=OBJECT + NOTHING,
-        classes=LIST + NOTHING,
-        label_map=OBJECT + NOTHING,
-        noise=INTEGER + NOTHING,
-        solution=OBJECT + NOTHING,
-        arrays=OBJECT,
-        arrays_sha256=TEXT,
-    )
+    facts = fields(OPTIONAL | header, "its header", **HEADER)
     method_of(facts)
-    for name, low in (("n_features_in", 1), ("n_samples", 1), ("block", 1), ("training_rows", 0)):
+    for name, low in LOWEST.items():
         within(facts[name], low, 2**48, name)
     if facts["training_rows"] != _training_rows(arrays):
         raise ValueError("it does not say how many training rows it holds")
@@ -179,40 +175,40 @@ def configured(estimator: Any, facts: dict[str, Any]) -> Any:
     return estimator.set_output(transform=output)
 
 
-def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
-    """The estimator, from a header whose fields have been checked."""
-    method, d = BY_NAME[facts["method"]], facts["n_features_in"]
-    arrays = Arrays(stored, d=d)
+def built(
+    facts: dict[str, Any], stored: dict[str, NDArray[Any]]
+) -> tuple[Projection, Encoding | None]:
+    """The estimator and its table, from a header whose fields have been checked."""
+    facts, method = OPTIONAL | facts, BY_NAME[facts["method"]]
+    arrays = Arrays(stored, d=facts["n_features_in"])
     estimator: Any = method(**take_parameters(facts["parameters"], method, arrays))
-    labelled = facts["labels"] is not None
+    labelled, moments = facts["labels"] is not None, facts["moments"]
     check_parameters(estimator, labelled)
-    moments, arrays.sizes["k"] = facts["moments"], estimator.n_components
+    arrays.sizes["k"] = estimator.n_components
     kernel = _kernel(estimator, facts["gamma"])
     phi = take_map(facts["map"], arrays, estimator, kernel)
-    psi: Any = known_labels(facts["labels"], arrays)
-    if psi is not None and not agree(estimator.label_kernel, psi.kernel):
+    psi: Any = take_labels(facts["labels"], arrays) if labelled else None
+    if labelled and not agree(estimator.label_kernel, psi.kernel):
         raise ValueError(f"its labels are {psi.kernel!r}, not {estimator.label_kernel!r}")
-    classes = classes_of(facts, psi, arrays, vars(estimator))
+    classes = _classes(facts["classes"], psi, arrays, estimator)
     scatter, sketch, spread, label_scatter = statistics(estimator, labelled)
-    noise = None
-    if (facts["label_map"] is None) != (not moments or psi is None):
+    if (facts["label_map"] is None) == (moments and labelled):
         raise ValueError("its label_map is there without its moments, or they without it")
-    if (facts["noise"] is None) != (not moments or not sketch):
+    if (facts["noise"] is None) == (moments and sketch):
         raise ValueError("its noise is there without its moments, or they without it")
-    if moments and psi is not None:
+    noise = scaling = None
+    if facts["label_map"] is not None:
         mix = estimator.label_map if estimator._solver.random_labels else None
-        psi, width = take_label_map(
-            facts["label_map"], arrays, psi, mix, estimator.label_gamma, estimator.label_kernel
-        )
-        if width is not None:
+        asked = estimator.label_gamma, estimator.label_kernel
+        psi = take_label_map(facts["label_map"], arrays, psi, mix, *asked)
+        if (width := n_label_features(psi)) is not None:
             arrays.sizes["q"] = width
-    if moments and sketch:
+    if facts["noise"] is not None:
         stream = within(facts["noise"], 0, 2**64, "its noise")
         noise = Unlabelled(int(estimator.n_components), stream)
         arrays.sizes["g"] = noise.width
-    scaling = None
     if estimator.scale is not None and not scales_moments(estimator):
-        scaling = take_scaling("scaling", arrays)
+        scaling = Scaling(**take(SCALING, "scaling", arrays))
     estimator._recipe = recipe = Recipe(
         parameters=estimator.get_params(deep=False),
         n_components=estimator.n_components,
@@ -227,20 +223,34 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> Projection:
         label_scatter=label_scatter,
         block=facts["block"],
     )
-    take = take_moments if moments else take_kept
-    estimator.moments_ = take(recipe, facts["n_samples"], classes, arrays)
+    if moments:
+        estimator.moments_ = take_moments(recipe, facts["n_samples"], classes, arrays)
+    else:
+        rows = ROWS.take("rows", arrays) if phi is None else None
+        estimator.moments_ = SavedSummary(facts["n_samples"], classes, rows)
     estimator._solved = None
     if facts["solution"] is not None:
         estimator._solved = take_solution(facts["solution"], arrays, estimator, recipe)
     elif not moments:
         raise ValueError("it has neither a solution nor moments")
-    estimator.n_features_in_ = d
-    facts = OPTIONAL | facts
-    if facts["feature_names"]:
-        estimator.feature_names_in_ = np.array(take_texts("feature_names", arrays, "d"), object)
-    take_table(facts["table"], getattr(estimator, "feature_names_in_", None), arrays)
+    estimator.n_features_in_ = facts["n_features_in"]
+    names = take_texts("feature_names", arrays, "d") if facts["feature_names"] else None
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    table = _table(facts["table"], names, arrays)
     arrays.done()
-    return configured(estimator, facts)
+    return configured(estimator, facts), table
+
+
+def _table(facts: Any, names: list[str] | None, arrays: Arrays) -> Encoding | None:
+    if facts is None:
+        return None
+    fields_of_it = COLUMNS | (FILL if "table.fill" in arrays else {})
+    values = take(fields_of_it, "table", arrays, facts, "its table")
+    if names is None:
+        raise ValueError("it has a table without names of features")
+    splits, fill = (tuple(np.asarray(values.get(x, ())).tolist()) for x in ("splits", "fill"))
+    return Encoding(tuple(names), splits, values["impute"], fill)
 
 
 def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
@@ -253,24 +263,14 @@ def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
     return make_kernel(estimator.kernel, gamma, estimator.kernel_params)
 
 
-def known_labels(facts: Any, arrays: Arrays) -> StoredLabelMap | None:
-    return None if facts is None else take_labels(facts, arrays, "labels.kernel")
-
-
-def classes_of(
-    facts: dict[str, Any],
-    labels: StoredLabelMap | None,
-    arrays: Arrays,
-    parameters: Mapping[str, Any],
-) -> tuple[Any, ...] | None:
+def _classes(types: Any, psi: Any, arrays: Arrays, estimator: Any) -> tuple[Any, ...] | None:
     """The classes, or the first of them where the label map keeps no more."""
-    kinds = () if labels is None else labels.kinds
-    if (facts["classes"] is None) == bool(kinds):
+    kinds = () if psi is None else psi.kinds
+    if (types is None) == bool(kinds):
         raise ValueError("it has classes without labels, or labels without classes")
-    if facts["classes"] is None:
+    if types is None:
         return None
-    classes = take_classes(texts(facts["classes"], "the types of its classes"), kinds, arrays)
-    assert labels is not None
-    if labels.kernel == "delta" and parameters.get("label_map") == "gaussian":
-        return FirstClasses.of(classes, parameters["n_components"] + len(kinds))
+    classes = take_classes(types, kinds, arrays)
+    if psi.kernel == "delta" and getattr(estimator, "label_map", None) == "gaussian":
+        return FirstClasses.of(classes, estimator.n_components + len(kinds))
     return classes

@@ -1,4 +1,4 @@
-"""Constructor parameters as JSON, and back."""
+"""Constructor parameters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..label_kernels import NAMED
 from ..label_kernels.base import LabelKernel, plain
 from .kernels import put_kernel, take_kernel
 from .labels import KERNELS
-from .maps import Puts
-from .spelling import spell, unspell
-from .strict import FLAG, LIST, NOTHING, NUMBER, OBJECT, TEXT, Arrays, fields, texts
+from .schema import Fact, Puts, Table, take
+from .spelling import read_label, spell
+from .strict import Arrays
 
-ANYTHING = NUMBER + TEXT + FLAG + OBJECT + LIST + NOTHING
+ANYTHING = int | float | str | bool | dict | list | None
 # Parameters that files did not have at first, and what those files mean by that.
 ADDED: dict[str, Any] = {"class_weight": None, "precision": None, "label_shrinkage": 1.0}
 # What to do about a parameter that a file cannot hold.
@@ -33,72 +33,72 @@ INSTEAD = {
 }
 
 
+def _stored(value: Any) -> Any:
+    """What JSON has a type for, as it is."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping) and all(type(key) is str for key in value):
+        return {key: _stored(item) for key, item in value.items()}
+    plain_type = value is None or type(value) in (bool, int, str)
+    if plain_type or (type(value) is float and isfinite(value)):
+        return value
+    raise TypeError
+
+
+def _stored_weights(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return _stored(value)
+    return [[*spell(plain(label)), _stored(weight)] for label, weight in value.items()]
+
+
+def _weights(stored: Any) -> Any:
+    if type(stored) is not list:
+        return stored
+    found = {}
+    for entry in stored:
+        if type(entry) is not list or len(entry) != 3 or type(entry[2]) not in (int, float):
+            raise ValueError("its class_weight is not types, texts and weights")
+        found[read_label(entry[:2], "a class of its class_weight")] = entry[2]
+    if len(found) < len(stored):
+        raise ValueError("its class_weight has a class twice")
+    return found
+
+
+# Others are numbers and text as they are; a label kernel has arrays too.
+SPECIAL = {
+    "missing_label": Fact(
+        ANYTHING,
+        lambda label: None if label is None else spell(plain(label)),
+        lambda stored: None if stored is None else read_label(stored, "its missing_label"),
+    ),
+    "class_weight": Fact(ANYTHING, _stored_weights, _weights),
+}
+PLAIN = Fact(ANYTHING, _stored)
+
+
 def put_parameters(estimator: Any, arrays: Puts) -> dict[str, Any]:
     stored: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=False).items():
         try:
-            match name:
-                case "missing_label":
-                    stored[name] = _stored_label(value)
-                case "class_weight" if isinstance(value, Mapping):
-                    stored[name] = [[*spell(plain(k)), _stored(v)] for k, v in value.items()]
-                case "label_kernel":
-                    stored[name] = put_kernel(value, name, arrays)
-                case _:
-                    stored[name] = _stored(value)
+            if name == "label_kernel":
+                stored[name] = put_kernel(value, name, arrays)
+            else:
+                stored[name] = SPECIAL.get(name, PLAIN).write(value)
         except TypeError:
-            what = type(value).__name__
             raise TypeError(
-                f"{name}={value!r} cannot be saved: it is of type {what}, and a model file holds "
-                f"numbers and text, no code. To save such a model, "
+                f"{name}={value!r} cannot be saved: it is of type {type(value).__name__}, and a "
+                "model file holds numbers and text, no code. To save such a model, "
                 f"{INSTEAD.get(name, 'give it a number or a name')}."
             ) from None
     return stored
 
 
-def _stored_label(value: Any) -> list[str] | None:
-    return None if value is None else list(spell(plain(value)))
-
-
-def _stored(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Mapping) and all(type(key) is str for key in value):
-        return {key: _stored(item) for key, item in value.items()}
-    if (
-        value is None
-        or type(value) in (bool, int, str)
-        or (type(value) is float and isfinite(value))
-    ):
-        return value
-    raise TypeError
-
-
 def take_parameters(stored: dict[str, Any], method: type[Any], arrays: Arrays) -> dict[str, Any]:
     """All that the method's constructor takes, and nothing else."""
-    names = method._get_param_names()
-    stored = ADDED | stored
-    parameters = dict(fields(stored, "its parameters", **dict.fromkeys(names, ANYTHING)))
-    marker = parameters["missing_label"]
-    if marker is not None:
-        if type(marker) is not list or len(marker) != 2:
-            raise ValueError("its missing_label is not a type and a text")
-        parameters["missing_label"] = unspell(*texts(marker, "the two of its missing_label"))
-    parameters["label_kernel"] = take_kernel(parameters["label_kernel"], "label_kernel", arrays)
-    if type(parameters["class_weight"]) is list:
-        parameters["class_weight"] = _taken_weights(parameters["class_weight"])
-    return parameters
-
-
-def _taken_weights(stored: list[Any]) -> dict[Any, float]:
-    found = {}
-    for entry in stored:
-        if type(entry) is not list or len(entry) != 3 or type(entry[2]) not in NUMBER:
-            raise ValueError("its class_weight is not types, texts and weights")
-        found[unspell(*texts(entry[:2], "the classes of its class_weight"))] = entry[2]
-    if len(found) < len(stored):
-        raise ValueError("its class_weight has a class twice")
-    return found
+    table: Table = {name: SPECIAL.get(name, PLAIN) for name in method._get_param_names()}
+    found = take(table, "", arrays, ADDED | stored, "its parameters")
+    kernel = take_kernel(found["label_kernel"], "label_kernel", arrays)
+    return found | {"label_kernel": kernel}
 
 
 def check_parameters(estimator: Any, labelled: bool) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..label_kernels.base import plain
-from .strict import WHOLE, Arrays
+from .strict import WHOLE, Arrays, texts
 
 
 def spell(label: Any) -> tuple[str, str]:
@@ -67,9 +67,16 @@ def _read(kind: str, text: str) -> Any:
     raise ValueError
 
 
-def put_texts(name: str, texts: Iterable[str], arrays: dict[str, NDArray[Any]]) -> None:
+def read_label(stored: Any, what: str) -> Any:
+    """The label of a list that `spell` has filled."""
+    if type(stored) is not list or len(stored) != 2:
+        raise ValueError(f"{what} is not a type and a text")
+    return unspell(*texts(stored, f"the type and the text of {what}"))
+
+
+def put_texts(name: str, strings: Iterable[str], arrays: dict[str, NDArray[Any]]) -> None:
     """UTF-8, one behind the other, and where each ends."""
-    pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
+    pieces = [text.encode("utf-8", "surrogatepass") for text in strings]
     arrays[f"{name}.text"] = np.frombuffer(b"".join(pieces), dtype=np.uint8)
     arrays[f"{name}.ends"] = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
 

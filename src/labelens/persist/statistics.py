@@ -1,4 +1,4 @@
-"""Moments, and what the exact kernel has in their place, into a file and out of it."""
+"""Moments, and what the exact kernel has in their place."""
 
 from __future__ import annotations
 
@@ -7,133 +7,112 @@ from typing import Any
 import numpy as np
 
 from .._core.exact_kernel import KernelRows
-from .._core.moments import ClassSums, CrossMoment, Moments, SavedSummary, Scatter, Spread
+from .._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
 from .._fit.recipe import Recipe
-from .maps import Puts, put_rows, take_rows
+from .schema import Block, Puts, Rows, Table, made, put, take
 from .strict import FLOAT, WHOLE, Arrays
 
-# The fields of every statistic and their shapes; () is a number.
-CROSS: dict[str, tuple[str, ...]] = {
-    "weight": (),
-    "origin_left": ("p",),
-    "offset_left": ("p",),
-    "origin_right": ("q",),
-    "offset_right": ("q",),
-    "comoment": ("p", "q"),
-}
-SKETCH = {name: tuple("g" if x == "q" else x for x in shape) for name, shape in CROSS.items()}
-CLASS_SUMS: dict[str, tuple[str, ...]] = {
-    "origin": ("p",),
-    "class_weight": ("c",),
-    "sums": ("c", "p"),
-}
-SCATTER: dict[str, tuple[str, ...]] = {
-    "weight": (),
-    "origin": ("p",),
-    "offset": ("p",),
-    "comoment": ("p", "p"),
-    "cubic": ("p",),
-    "quartic": (),
-}
-SPREAD: dict[str, tuple[str, ...]] = {
-    "weight": (),
-    "origin": ("p",),
-    "offset": ("p",),
-    "squares": ("p",),
-    "minimum": ("p",),
-    "maximum": ("p",),
-}
-MAY_OVERFLOW = ("cubic", "quartic")  # only Ledoit-Wolf looks at them, and says so
-POSITIVE = ("weight",)
+WEIGHT = Block(positive=True)
+ROWS = Rows("n", "d")
+
+
+def _cross(q: str) -> Table:
+    return {
+        "weight": WEIGHT,
+        "origin_left": Block("p"),
+        "offset_left": Block("p"),
+        "origin_right": Block(q),
+        "offset_right": Block(q),
+        "comoment": Block(f"p {q}"),
+    }
+
+
+def _scatter(p: str) -> Table:
+    return {
+        "weight": WEIGHT,
+        "origin": Block(p),
+        "offset": Block(p),
+        "comoment": Block(f"{p} {p}"),
+        # Only Ledoit-Wolf looks at these, and says so where they overflow.
+        "cubic": Block(p, finite=False),
+        "quartic": Block(finite=False),
+    }
+
+
+def _moments(of_classes: bool) -> dict[str, tuple[Any, Table]]:
+    """The statistics of labels that are classes, or have q features."""
+    sums: Table = {"origin": Block("p"), "class_weight": Block("c"), "sums": Block("c p")}
+    columns = ("origin", "offset", "squares", "minimum", "maximum")
+    return {
+        "cross": (ClassSums, sums) if of_classes else (CrossMoment, _cross("q")),
+        "scatter": (Scatter, _scatter("p")),
+        "sketch": (CrossMoment, _cross("g")),
+        "spread": (Spread, {"weight": WEIGHT, **dict.fromkeys(columns, Block("p"))}),
+        "labels": (Scatter, _scatter("c" if of_classes else "q")),
+    }
+
+
+def _kept(q: str) -> Table:
+    """What the exact kernel has: class numbers or label features of the rows."""
+    return {
+        "weight": Block("n"),
+        "codes": Block("n columns", WHOLE),
+        "features": Rows("n", q, FLOAT),
+    }
 
 
 def put_moments(moments: Any, arrays: Puts) -> None:
     if isinstance(moments, KernelRows):
-        put_rows("rows", moments.rows, arrays)
-        arrays["moments.weight"] = moments.weight
-        if moments.codes is not None:
-            arrays["moments.codes"] = moments.codes.astype(np.int64, copy=False)
-        if moments.features is not None:
-            put_rows("moments.features", moments.features, arrays)
+        ROWS.put(moments.rows, "rows", arrays)
+        put(_kept("q"), moments, "moments", arrays)
         return
-    sums = isinstance(moments.cross, ClassSums)
-    _put("cross", moments.cross, CLASS_SUMS if sums else CROSS, arrays)
-    _put("scatter", moments.scatter, SCATTER, arrays)
-    _put("sketch", moments.sketch, SKETCH, arrays)
-    _put("spread", moments.spread, SPREAD, arrays)
-    _put("labels", moments.labels, SCATTER, arrays)
+    for name, (_, table) in _moments(isinstance(moments.cross, ClassSums)).items():
+        if (part := getattr(moments, name)) is not None:
+            put(table, part, f"moments.{name}", arrays)
 
 
 def take_moments(
     recipe: Recipe, n_samples: int, classes: tuple[Any, ...] | None, arrays: Arrays
 ) -> Moments | KernelRows:
     """The moments that the recipe makes."""
+    labelled, columns = recipe.psi is not None, recipe.label_columns
+    of_classes = labelled and "q" not in arrays.sizes
     if recipe.phi is None:
-        return _take_rows_kept(recipe, n_samples, classes, arrays)
-    cross: Any = None
-    labels = None
-    if recipe.psi is not None:
-        of_features = "q" in arrays.sizes
-        if recipe.label_scatter and (of_features or recipe.label_columns > 1):
-            size = "q" if of_features else "c"
-            table = {name: (size,) * len(shape) for name, shape in SCATTER.items()}
-            labels = Scatter(**_take("labels", table, arrays))
-        if of_features:
-            cross = CrossMoment(**_take("cross", CROSS, arrays))
-        else:
-            cross = ClassSums(recipe.label_columns, **_take("cross", CLASS_SUMS, arrays))
-            if (cross.class_weight < 0).any() or not cross.class_weight.any():
-                raise ValueError("the array 'moments.cross.class_weight' has no positive sum")
-    return Moments(
-        n_samples,
-        classes,
-        cross,
-        Scatter(**_take("scatter", SCATTER, arrays)) if recipe.scatter else None,
-        CrossMoment(**_take("sketch", SKETCH, arrays)) if recipe.noise is not None else None,
-        Spread(**_take("spread", SPREAD, arrays)) if recipe.spread else None,
-        labels,
-    )
+        return _take_kernel_rows(recipe, n_samples, classes, arrays, of_classes)
+    kept = {
+        "cross": labelled,
+        "scatter": recipe.scatter,
+        "sketch": recipe.noise is not None,
+        "spread": recipe.spread,
+        "labels": labelled and recipe.label_scatter and not (of_classes and columns == 1),
+    }
+    parts = {
+        name: made(kind, take(table, f"moments.{name}", arrays), columns=columns)
+        for name, (kind, table) in _moments(of_classes).items()
+        if kept[name]
+    }
+    if of_classes:
+        weight = parts["cross"].class_weight
+        if (weight < 0).any() or not weight.any():
+            raise ValueError("the array 'moments.cross.class_weight' has no positive sum")
+    return Moments(n_samples, classes, **parts)
 
 
-def take_kept(
-    recipe: Recipe, n_samples: int, classes: tuple[Any, ...] | None, arrays: Arrays
-) -> SavedSummary:
-    """What a file without moments has in their place."""
-    rows = take_rows("rows", arrays, "n", "d") if recipe.phi is None else None
-    return SavedSummary(n_samples, classes, rows)
-
-
-def _take_rows_kept(
-    recipe: Recipe, n_samples: int, classes: tuple[Any, ...] | None, arrays: Arrays
+def _take_kernel_rows(
+    recipe: Recipe,
+    n_samples: int,
+    classes: tuple[Any, ...] | None,
+    arrays: Arrays,
+    of_classes: bool,
 ) -> KernelRows:
-    rows = take_rows("rows", arrays, "n", "d")
-    weight = arrays.take("moments.weight", FLOAT, "n")
-    if (weight <= 0).any():
+    arrays.sizes["columns of moments"] = recipe.label_columns
+    rows, table = ROWS.take("rows", arrays), _kept("g" if recipe.psi is None else "q")
+    without = ("features" if of_classes else "codes",)
+    values = take(table, "moments", arrays, without=without)
+    if (values["weight"] <= 0).any():
         raise ValueError("the array 'moments.weight' has rows without a weight")
-    codes = features = None
-    if recipe.psi is not None and "q" not in arrays.sizes:
-        codes = arrays.take("moments.codes", WHOLE, "n", recipe.label_columns)
+    if of_classes:
+        codes = values["codes"] = values["codes"].astype(np.intp, copy=False)
         if ((codes < 0) | (codes >= len(classes or ()))).any():
             raise ValueError("the array 'moments.codes' has numbers of no class")
-        codes = codes.astype(np.intp, copy=False)
-    else:
-        width = "g" if recipe.psi is None else "q"
-        features = take_rows("moments.features", arrays, "n", width, FLOAT)
-    return KernelRows(n_samples, rows, weight, classes, codes, features)
-
-
-def _put(name: str, part: Any, table: dict[str, tuple[str, ...]], arrays: Puts) -> None:
-    if part is not None:
-        for field in table:
-            arrays[f"moments.{name}.{field}"] = np.asarray(getattr(part, field), dtype=np.float64)
-
-
-def _take(name: str, table: dict[str, tuple[str, ...]], arrays: Arrays) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for field, shape in table.items():
-        key = f"moments.{name}.{field}"
-        value = arrays.take(key, FLOAT, *shape, finite=field not in MAY_OVERFLOW)
-        found[field] = value if shape else float(value)
-        if field in POSITIVE and not found[field] > 0:
-            raise ValueError(f"the array {key!r} is not positive")
-    return found
+    return KernelRows(n_samples, rows, classes=classes, **values)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-INTEGER, NUMBER, TEXT = (int,), (int, float), (str,)
-FLAG, OBJECT, LIST, NOTHING = (bool,), (dict,), (list,), (type(None),)
+NUMBER = int | float
 NAMES = {int: "an integer", float: "a number", str: "a string", bool: "true or false"}
 NAMES |= {dict: "an object", list: "a list", type(None): "null"}
 
@@ -54,8 +53,8 @@ def parse(text: str, what: str) -> Any:
         raise ValueError(f"{what} is nested too deeply") from None
 
 
-def fields(facts: Any, what: str, **kinds: tuple[type, ...]) -> dict[str, Any]:
-    """An object with these fields, all of them and no others, each of one of its types."""
+def fields(facts: Any, what: str, **kinds: Any) -> dict[str, Any]:
+    """An object with these fields, all of them and no others; a kind is a type or a union."""
     if type(facts) is not dict:
         raise ValueError(f"{what} must be an object, not {_short(facts)}")
     if missing := sorted(kinds.keys() - facts.keys()):
@@ -64,9 +63,10 @@ def fields(facts: Any, what: str, **kinds: tuple[type, ...]) -> dict[str, Any]:
         raise ValueError(
             f"{what} has a field {_short(unknown[0])} that this labelens does not know"
         )
-    for name, allowed in kinds.items():
+    for name, kind in kinds.items():
+        allowed = get_args(kind) or (kind,)
         if type(facts[name]) not in allowed:  # exactly: True is no integer
-            wanted = " or ".join(NAMES[kind] for kind in allowed)
+            wanted = " or ".join(NAMES[one] for one in allowed)
             raise ValueError(f"{name!r} of {what} must be {wanted}, not {_short(facts[name])}")
     return facts
 
