@@ -53,6 +53,12 @@ MAPS: dict[type, Table] = {
     },
     ColumnLabels: {"seed": SEED, "columns": Fact(list)},  # which are written one by one
 }
+FACTOR = Block("classes features")  # of a column
+FAMILIES: dict[type[LabelKernel], type] = {
+    ClassKernel: SimilarityLabels,
+    Cyclic: CyclicLabels,
+    ColumnwiseKernel: ColumnLabels,
+}
 
 
 def put_classes(
@@ -161,25 +167,14 @@ def take_label_map(
     elif kind is FourierLabels and values["reach"] < np.inf and len(values["frequencies"]) != 1:
         # Only labels in one column have a grid of frequencies, and so a reach.
         raise ValueError(f"the array '{name}.frequencies' is not of shape (1, ...)")
-    return made(
-        kind,
-        values,
-        kernel=known.kernel,
-        kinds=known.kinds,
-        mix=mix,
-        gamma=gamma,
-        k=arrays.sizes["k"],
-        automatic=asked == "auto",
-    )
+    chosen = {"mix": mix, "gamma": gamma, "k": arrays.sizes["k"], "automatic": asked == "auto"}
+    return made(kind, values, **vars(known), **chosen)
 
 
 def _kind_of_map(kernel: Any, mix: str | None) -> type:
-    if isinstance(kernel, ClassKernel):
-        return SimilarityLabels
-    if isinstance(kernel, Cyclic):
-        return CyclicLabels
-    if isinstance(kernel, ColumnwiseKernel):
-        return ColumnLabels
+    for family, kind in FAMILIES.items():
+        if isinstance(kernel, family):
+            return kind
     classes = HashedLabels if mix == "gaussian" else OneHotLabels
     return {"delta": classes, "linear": LinearLabels, "rbf": FourierLabels}[kernel]
 
@@ -205,9 +200,6 @@ def _width(column: Column) -> int:
     if column.factor is not None:
         return int(column.factor.shape[1])
     return len(column.classes or ()) or n_label_features(column.psi) or 0
-
-
-FACTOR = Block("classes features")
 
 
 def _put_column(column: Column, arrays: Puts, name: str) -> dict[str, Any]:

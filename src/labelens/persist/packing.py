@@ -71,9 +71,6 @@ COLUMNS: Table = {"impute": Fact(str | None), "splits": Block("d", WHOLE)}
 FILL: Table = {"fill": Block("d")}
 
 
-# Into a file -------------------------------------------------------------------------------------
-
-
 def packed(
     estimator: Any, moments: bool, table: Encoding | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -144,9 +141,6 @@ def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
         elif f"{name}.indptr" in arrays:
             count += max(0, len(arrays[f"{name}.indptr"]) - 1)
     return count
-
-
-# Out of a file -----------------------------------------------------------------------------------
 
 
 def checked(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
