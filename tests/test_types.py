@@ -33,15 +33,8 @@ ignore_missing_imports = True
 follow_imports = silent
 """
 
-# Arguments of public functions that take anything; those of datasets, export and persist still do.
+# Arguments of public functions that take anything.
 ANYTHING = {
-    "make_spirals random_state",
-    "make_xor random_state",
-    "onnx estimator",
-    "sql estimator",
-    "save estimator",
-    "save_method estimator",
-    "save_state estimator",
     "Tree.path label",  # a class of any type
     "Table.__init__ labels",  # an array, or None where no label was asked for
 }
@@ -73,6 +66,7 @@ assert_type(model.components_, NDArray[np.float64])
 assert_type(labelens.fit(model, Path("X.npy"), label="y.npy", memory="1GB"), SupervisedPCA)
 assert_type(labelens.fit(model, [(X, y), (X, y)]), SupervisedPCA)
 assert_type(labelens.transform(model, ["a.csv", "b.csv"], "Z.npy"), Path)
+assert_type(labelens.load("model.labelens").transform(X), NDArray[Any])
 assert_type(labelens.select(X, y, model).estimator.transform(X), NDArray[Any])
 assert_type(labelens.cross_embed(RBFSampler(), X, y, cv=KFold(3)).Z, NDArray[np.float64])
 KernelSupervisedPCA(gamma="auto", approximation=RBFSampler(), label_kernel=TfidfVectorizer())

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import csv
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+Data = tuple[NDArray[np.float64], NDArray[np.str_]]
 
+
+@overload
+def load_sonar(*, return_X_y: Literal[True]) -> Data: ...
+@overload
+def load_sonar(*, return_X_y: bool = False) -> Any: ...
 def load_sonar(*, return_X_y: bool = False) -> Any:
     """UCI Sonar: 208 sonar returns from a mine (M) or a rock (R), 60 frequency bands.
 
@@ -32,6 +39,10 @@ def load_sonar(*, return_X_y: bool = False) -> Any:
     return _load("sonar.csv", return_X_y)
 
 
+@overload
+def load_ionosphere(*, return_X_y: Literal[True]) -> Data: ...
+@overload
+def load_ionosphere(*, return_X_y: bool = False) -> Any: ...
 def load_ionosphere(*, return_X_y: bool = False) -> Any:
     """UCI Ionosphere: 351 radar returns, good or bad, 34 pulse readings (one is constant).
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from .._base.types import RandomState
 from .._base.validation import check_number
 
 
@@ -16,7 +15,7 @@ def make_xor(
     n_features: int = 10,
     *,
     noise: float = 0.1,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """XOR: four clusters around (+-1, +-1), those across from one another of the same class.
 
@@ -66,7 +65,7 @@ def make_spirals(
     n_features: int = 10,
     *,
     noise: float = 0.05,
-    random_state: Any = None,
+    random_state: RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Two spirals wound around each other, each arm a class, with one turn and a quarter.
 

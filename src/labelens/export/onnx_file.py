@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,10 @@ from numpy.typing import NDArray
 
 from .._base.files import named, replaced
 from .._base.optional import require
+from .._base.types import PathLike
 from .._base.warn import warn_user
 from .._core.maps.nystroem import Nystroem
+from .._fit.projection import Projection
 from .converter import converted
 from .graph import Graph, embedding, exportable, has_own_nodes
 
@@ -21,7 +22,7 @@ OPSET, IR_VERSION = 17, 8
 MOST_BYTES = (1 << 31) - (1 << 20)  # of a protocol buffer
 
 
-def onnx(estimator: Any, path: str | os.PathLike[str], *, double: bool = False) -> None:
+def onnx(estimator: Projection, path: PathLike, *, double: bool = False) -> None:
     """Write what `transform` computes to an ONNX file, for any runtime of that format.
 
     The graph takes `X`, any number of rows in the columns of `fit`, and returns `embedding`. It

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core.maps import Identity
+from .._fit.projection import Projection
 from .graph import affine, exportable
 
 
-def sql(estimator: Any, table: str = "rows", *, keep: str | Sequence[str] = ()) -> str:
+def sql(estimator: Projection, table: str = "rows", *, keep: str | Sequence[str] = ()) -> str:
     """One SELECT that computes what `transform` does, for linear models.
 
     Standard SQL: names in double quotes, numbers in floating point. A row with a NULL among its

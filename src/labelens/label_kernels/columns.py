@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._base.types import Transformer
-from .base import LabelKernel
+from .base import LabelKernel, LabelKernelLike
 from .classes import Jaccard
 
 # The strings that stand for a kernel of one column.
@@ -19,7 +18,7 @@ class ColumnwiseKernel(LabelKernel):
 
     parts: tuple[Any, ...]
 
-    def __init__(self, *parts: str | LabelKernel | Transformer) -> None:
+    def __init__(self, *parts: LabelKernelLike) -> None:
         name = type(self).__name__
         if len(parts) < 2:
             raise TypeError(f"{name} takes one kernel for each column of y, two or more.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -11,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .._base.files import named
+from .._base.types import PathLike
 from .._base.warn import warn_user
 from .._core.moments import FirstClasses
+from .._fit.projection import Projection
 from ..tables import Encoding
 from . import container
 from .packing import SIGNED, built, checked, configured, method_of, packed, signed
@@ -22,8 +23,8 @@ from .strict import Arrays, fields, parse
 
 
 def save(
-    estimator: Any,
-    path: str | os.PathLike[str],
+    estimator: Projection,
+    path: PathLike,
     *,
     moments: bool = False,
     table: Encoding | None = None,
@@ -69,7 +70,7 @@ def save(
         )
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: PathLike) -> Projection:
     """Read an estimator that `labelens.save` has written.
 
     Safe with files from anyone: nothing in a file is run, and one that is not exactly what `save`
@@ -101,20 +102,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     return load_with_table(path)[0]
 
 
-def load_with_table(path: str | os.PathLike[str]) -> tuple[Any, Encoding | None]:
+def load_with_table(path: PathLike) -> tuple[Projection, Encoding | None]:
     """The same, and how columns of a table became the features, where the file says so."""
     with _refusals(path, "loaded"):
         header, arrays = container.read(Path(path))
         return built(checked(header, arrays), arrays)
 
 
-def save_state(estimator: Any, path: Path, note: dict[str, Any]) -> None:
+def save_state(estimator: Projection, path: Path, note: dict[str, Any]) -> None:
     """A fit that is under way, with a note on where it stands: for `load_state`, not for `load`."""
     header, arrays = packed(estimator, moments=True)
     container.write(path, header | {"unfinished": note}, arrays)
 
 
-def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
+def load_state(path: Path) -> tuple[Projection, dict[str, Any]]:
     """What `save_state` has written."""
     with _refusals(path, "continued from"):
         header, arrays = container.read(path)
@@ -124,14 +125,14 @@ def load_state(path: Path) -> tuple[Any, dict[str, Any]]:
         return built(checked(header, arrays), arrays)[0], note
 
 
-def save_method(estimator: Any, path: Path) -> None:
+def save_method(estimator: Projection, path: Path) -> None:
     """A method and its parameters, fitted or not: for `load_method`, not for `load`."""
     arrays: Puts = {}
     header = signed(estimator) | {"unfitted": put_parameters(estimator, arrays)}
     container.write(path, header, arrays)
 
 
-def load_method(path: Path) -> Any:
+def load_method(path: Path) -> Projection:
     """What `save_method` has written, not fitted."""
     with _refusals(path, "loaded"):
         header, stored = container.read(path)
@@ -142,7 +143,7 @@ def load_method(path: Path) -> Any:
         return configured(estimator, facts)
 
 
-def info(path: str | os.PathLike[str]) -> dict[str, Any]:
+def info(path: PathLike) -> dict[str, Any]:
     """What a model file holds, in JSON's types; what `load` refuses is refused here too.
 
     Labels that JSON has no type for are shown as text; several columns of classes are pairs of
