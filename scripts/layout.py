@@ -78,8 +78,11 @@ def defined(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
-        elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if is_own(node.value):
+                names.add(node.attr)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
     return names
 
 

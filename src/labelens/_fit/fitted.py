@@ -41,6 +41,16 @@ def solution_of(model: Any) -> Any:
     return model._solve()
 
 
+def solved_so_far(model: Any) -> Any:
+    """The same if it has been computed, else None."""
+    return model._solved
+
+
+def restore(model: Any, recipe: Recipe, moments: Any, solved: Any) -> None:
+    """Make an estimator a fitted one, from a file; its columns are set by the caller."""
+    model._recipe, model.moments_, model._solved = recipe, moments, solved
+
+
 def embed_rows(model: Any, X: Any, check_columns: bool = True) -> NDArray[Any]:
     """(n, d) -> (n, k); `check_columns` is False where X is known to have those of the model."""
     recipe, kernelised = recipe_of(model), settings.is_kernel_method(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
 from inspect import signature
 from numbers import Number
@@ -23,17 +23,18 @@ LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 
 @cache
-def _names(method: Any) -> tuple[str, ...]:
-    """In the order of the signature.
+def names(method: Hashable) -> tuple[str, ...]:
+    """The parameters of a class, in the order of its signature.
 
     scikit-learn looks at the signature each time, which takes longer than a small fit.
     """
-    return tuple(sorted(method._get_param_names(), key=list(signature(method).parameters).index))
+    known: Any = method
+    return tuple(sorted(known._get_param_names(), key=list(signature(known).parameters).index))
 
 
 def values(estimator: Any) -> dict[str, Any]:
     """`get_params(deep=False)`, in the order of the signature."""
-    return {name: getattr(estimator, name) for name in _names(estimator.__class__)}
+    return {name: getattr(estimator, name) for name in names(estimator.__class__)}
 
 
 def is_kernel_method(method: Any) -> bool:

@@ -21,6 +21,7 @@ from .._core.maps.structured import Structured
 from .._core.maps.transformed import Transformed
 from .._core.moments import Array
 from .._core.scaling import Scaling
+from .._fit.fitted import recipe_of, solution_of
 from .._fit.projection import Projection
 from .._fit.solution import Solved
 
@@ -51,7 +52,7 @@ def exportable(estimator: Any) -> Any:
     if not isinstance(estimator, Projection):
         raise TypeError(f"labelens.export takes a fitted method of labelens, got {estimator!r}.")
     check_is_fitted(estimator, "moments_")
-    if estimator._recipe.phi is None:
+    if recipe_of(estimator).phi is None:
         raise ValueError(
             "approximation='exact' compares every row with all training rows, and is not exported; "
             "fit with approximation='nystroem' or 'orthogonal'."
@@ -61,13 +62,13 @@ def exportable(estimator: Any) -> Any:
 
 def has_own_nodes(estimator: Any) -> bool:
     """Whether no other library is needed to write the feature map down."""
-    phi = estimator._recipe.phi
+    phi = recipe_of(estimator).phi
     return not isinstance(phi, Transformed) or isinstance(phi.transformer, PolynomialCountSketch)
 
 
 def embedding(estimator: Any, graph: Graph, rows: str) -> str:
     """(n, d) rows in float64 -> (n, k) embedding."""
-    recipe, solved = estimator._recipe, estimator._solve()
+    recipe, solved = recipe_of(estimator), solution_of(estimator)
     phi, scaling = recipe.phi, recipe.scaling
     if isinstance(phi, Identity):
         origin, projector, shift = affine(estimator)
@@ -103,8 +104,8 @@ def affine(estimator: Any) -> tuple[Array, Array, Array]:
     Scaling, if there is any, gives s = (x - a) f, and z = (s - m) P - c is
     (x - a - m / f) (f P) - c. The origin is near the rows, so that nothing cancels.
     """
-    solved: Solved = estimator._solve()
-    scaling: Scaling | None = estimator._recipe.scaling
+    solved: Solved = solution_of(estimator)
+    scaling: Scaling | None = recipe_of(estimator).scaling
     origin, projector = solved.mean[0], solved.projector
     if scaling is not None:
         origin = scaling.shift + origin / scaling.factor

@@ -14,6 +14,7 @@ from .._base.optional import require
 from .._base.types import PathLike
 from .._base.warn import warn_user
 from .._core.maps.nystroem import Nystroem
+from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
 from .converter import converted
 from .graph import Graph, embedding, exportable, has_own_nodes
@@ -63,10 +64,10 @@ def onnx(estimator: Projection, path: PathLike, *, double: bool = False) -> None
     library.checker.check_model(model)
     with replaced(Path(path)) as file:
         file.write(model.SerializeToString())
-    if isinstance(estimator._recipe.phi, Nystroem):
-        rows = estimator._recipe.phi.n_features
+    phi = recipe_of(estimator).phi
+    if isinstance(phi, Nystroem):
         warn_user(
-            f"{named(path)} holds {rows} rows of the training data, the landmarks of "
+            f"{named(path)} holds {phi.n_features} rows of the training data, the landmarks of "
             "approximation='nystroem': who may read it may read them."
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core.maps import Identity
+from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
 from .graph import affine, exportable
 
@@ -40,7 +41,7 @@ def sql(estimator: Projection, table: str = "rows", *, keep: str | Sequence[str]
     FROM "visits"
     """
     exportable(estimator)
-    if not isinstance(estimator._recipe.phi, Identity):
+    if not isinstance(recipe_of(estimator).phi, Identity):
         raise ValueError(
             f"SQL is for linear models, and this {type(estimator).__name__} has random features; "
             "use labelens.export.onnx."

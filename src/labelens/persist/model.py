@@ -13,6 +13,7 @@ from .._base.files import named
 from .._base.types import PathLike
 from .._base.warn import warn_user
 from .._core.moments import FirstClasses
+from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
 from ..tables import Encoding
 from . import container
@@ -173,7 +174,7 @@ def info(path: PathLike) -> dict[str, Any]:
         header, arrays = container.read(Path(path))
         facts = checked(header, arrays)
         estimator, table = built(facts, arrays)
-    psi, classes = estimator._recipe.psi, estimator.moments_.classes
+    psi, classes = recipe_of(estimator).psi, estimator.moments_.classes
     if isinstance(classes, FirstClasses):
         classes = None  # no list of them was kept
     names = getattr(estimator, "feature_names_in_", None)

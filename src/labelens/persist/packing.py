@@ -13,8 +13,10 @@ from .._core.labels import Unlabelled
 from .._core.moments import FirstClasses, SavedSummary, check_can_grow
 from .._core.scaling import Scaling
 from .._fit import settings
+from .._fit.fitted import recipe_of, restore, solution_of, solved_so_far
 from .._fit.projection import Projection
 from .._fit.recipe import Recipe, scales_moments, statistics
+from .._fit.settings import is_kernel_method, solver_of
 from ..methods import METHODS
 from ..tables import Encoding
 from . import container
@@ -78,13 +80,13 @@ def packed(
     beginning = signed(estimator)
     check_is_fitted(estimator, "moments_")
     arrays: Puts = {}
-    recipe, known = estimator._recipe, estimator.moments_.to(None)
+    recipe, known = recipe_of(estimator), estimator.moments_.to(None)
     parameters = put_parameters(estimator, arrays)
     parameters["n_components"] = int(recipe.n_components)  # "auto" has done its work
     settings.check_unchanged(estimator, recipe.parameters)
     if moments:
         check_can_grow(known)
-    solved = estimator._solved if moments else estimator._solve()
+    solved = solved_so_far(estimator) if moments else solution_of(estimator)
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
         put_texts("feature_names", map(str, feature_names), arrays)
@@ -192,7 +194,7 @@ def built(
         raise ValueError("its noise is there without its moments, or they without it")
     noise = scaling = None
     if facts["label_map"] is not None:
-        mix = estimator.label_map if estimator._solver.random_labels else None
+        mix = estimator.label_map if solver_of(estimator).random_labels else None
         asked = estimator.label_gamma, estimator.label_kernel
         psi = take_label_map(facts["label_map"], arrays, psi, mix, *asked)
         if (width := n_label_features(psi)) is not None:
@@ -203,10 +205,10 @@ def built(
         arrays.sizes["g"] = noise.width
     if estimator.scale is not None and not scales_moments(estimator):
         scaling = Scaling(**take(SCALING, "scaling", arrays))
-    estimator._recipe = recipe = Recipe(
+    recipe = Recipe(
         parameters=estimator.get_params(deep=False),
         n_components=estimator.n_components,
-        solver=estimator._solver,
+        solver=solver_of(estimator),
         psi=psi,
         kernel=kernel,
         phi=phi,
@@ -218,15 +220,16 @@ def built(
         block=facts["block"],
     )
     if moments:
-        estimator.moments_ = take_moments(recipe, facts["n_samples"], classes, arrays)
+        known: Any = take_moments(recipe, facts["n_samples"], classes, arrays)
     else:
         rows = ROWS.take("rows", arrays) if phi is None else None
-        estimator.moments_ = SavedSummary(facts["n_samples"], classes, rows)
-    estimator._solved = None
+        known = SavedSummary(facts["n_samples"], classes, rows)
+    solved = None
     if facts["solution"] is not None:
-        estimator._solved = take_solution(facts["solution"], arrays, estimator, recipe)
+        solved = take_solution(facts["solution"], arrays, estimator, recipe)
     elif not moments:
         raise ValueError("it has neither a solution nor moments")
+    restore(estimator, recipe, known, solved)
     estimator.n_features_in_ = facts["n_features_in"]
     names = take_texts("feature_names", arrays, "d") if facts["feature_names"] else None
     if names is not None:
@@ -248,7 +251,7 @@ def _table(facts: Any, names: list[str] | None, arrays: Arrays) -> Encoding | No
 
 
 def _kernel(estimator: Any, gamma: Any) -> Kernel | None:
-    if (gamma is None) == estimator._kernelised:
+    if (gamma is None) == is_kernel_method(estimator):
         raise ValueError("it has a gamma without a kernel, or a kernel without a gamma")
     if gamma is None:
         return None
