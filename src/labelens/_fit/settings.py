@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from inspect import signature
 from numbers import Number
@@ -23,13 +23,12 @@ LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 
 @cache
-def names(method: Hashable) -> tuple[str, ...]:
+def names(method: Any) -> tuple[str, ...]:
     """The parameters of a class, in the order of its signature.
 
     scikit-learn looks at the signature each time, which takes longer than a small fit.
     """
-    known: Any = method
-    return tuple(sorted(known._get_param_names(), key=list(signature(known).parameters).index))
+    return tuple(sorted(method._get_param_names(), key=list(signature(method).parameters).index))
 
 
 def values(estimator: Any) -> dict[str, Any]:

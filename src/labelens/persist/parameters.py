@@ -93,7 +93,7 @@ def put_parameters(estimator: Any, arrays: Puts) -> dict[str, Any]:
     return stored
 
 
-def take_parameters(stored: dict[str, Any], method: type[Any], arrays: Arrays) -> dict[str, Any]:
+def take_parameters(stored: dict[str, Any], method: Any, arrays: Arrays) -> dict[str, Any]:
     """All that the method's constructor takes, and nothing else."""
     table: Table = {name: SPECIAL.get(name, PLAIN) for name in sorted(settings.names(method))}
     found = take(table, "", arrays, ADDED | stored, "its parameters")
