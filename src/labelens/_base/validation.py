@@ -281,16 +281,14 @@ def refuse_non_finite(rows: Any, names: Any = None, before: int = 0) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values)) or np.isfinite(values).all():
             return
+    bad = ~np.isfinite(values)
+    place, count = int(np.argmax(bad)), int(bad.sum())
     if sparse.issparse(rows):
-        place = int(np.flatnonzero(~np.isfinite(values))[0])
         row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
-        column, count = int(rows.indices[place]), int((~np.isfinite(values)).sum())
-        value = values[place]
+        column = int(rows.indices[place])
     else:
-        bad = ~np.isfinite(rows)
-        row, column = (int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
-        value, count = rows[row, column], int(bad.sum())
-    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+        row, column = divmod(place, rows.shape[1])
+    kind = "NaN" if np.isnan(values.flat[place]) else "infinity (inf)"
     raise ValueError(
         f"Input X contains {kind} at {_cell(before + row, column, names)}"
         f"{f' (and {count - 1} more values that are not finite)' if count > 1 else ''}. "

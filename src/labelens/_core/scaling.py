@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,8 @@ class Scaling:
         if devices.on_device(rows):
             xp = devices.namespace(rows)
             exact = xp.astype(rows, xp.float64)
-            exact = (exact - devices.constant_at(self.shift, exact)) * devices.constant_at(
-                self.factor, exact
-            )
+            shift, factor = (devices.constant_at(a, exact) for a in (self.shift, self.factor))
+            exact = (exact - shift) * factor
             return xp.astype(exact, rows.dtype) if rounded else exact
         dtype = np.float32 if rounded and rows.dtype == np.float32 else np.float64
         if not sparse.issparse(rows):
@@ -56,13 +55,11 @@ class Scaling:
         return Scaling(np.zeros_like(self.shift), self.factor)
 
     def applied_to(self, spread: Spread) -> Spread:
-        moved = Spread(
-            spread.weight,
-            spread.origin - self.shift,
-            spread.offset,
-            spread.squares,
-            spread.minimum - self.shift,
-            spread.maximum - self.shift,
+        moved = replace(
+            spread,
+            origin=spread.origin - self.shift,
+            minimum=spread.minimum - self.shift,
+            maximum=spread.maximum - self.shift,
         )
         return moved.rescaled(self.factor)
 

@@ -39,6 +39,7 @@ class ColumnwiseKernel(LabelKernel):
         return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Sum(ColumnwiseKernel):
     """Several columns of y, a kernel for each; L is their sum: similar in one column or another.
 
@@ -63,6 +64,7 @@ class Sum(ColumnwiseKernel):
     """
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Product(ColumnwiseKernel):
     """Several columns of y, a kernel for each; L is their product: similar in all columns.
 
