@@ -16,7 +16,7 @@ from routes.comparing import (
 )
 from routes.dense import NoOracleError, expected_gram
 from routes.taking import ROUTES, SAME_BITS
-from routes.ways import on_device, on_torch, settled
+from routes.ways import on_torch, settled
 
 
 class NothingToCompareError(Exception):
@@ -32,7 +32,7 @@ def check_route(case, route):
             case = case.with_model(settled(case, whole))
             whole = fitted(case)
         found = route(case)
-        assert_same_model(found, whole, case, tolerance_of(route, case))
+        assert_same_model(found, whole, case, tolerance_of(route))
         if not in_batches:
             assert_nothing_is_left(found, whole, case)
             assert route is on_torch or isinstance(shown(found), np.ndarray)
@@ -59,12 +59,8 @@ def fitted(case):
         raise NothingToCompareError from None
 
 
-def tolerance_of(route, case):
-    if route in SAME_BITS:
-        return 0
-    # A device computes kernels in another way, and landmarks that are nearly dependent magnify it.
-    landmarks = route is on_device and getattr(case.model, "approximation", "") == "nystroem"
-    return 1e-8 if landmarks else 1e-12
+def tolerance_of(route):
+    return 0 if route in SAME_BITS else 1e-12
 
 
 def shown(model):

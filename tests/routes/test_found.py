@@ -5,7 +5,13 @@ import pytest
 from scipy import sparse
 
 import labelens
-from labelens import SupervisedPCA, SupervisedRandomProjection
+from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
+from labelens._core.kernels import Kernel
+from labelens._core.maps.nystroem import Nystroem
+from routes import ways
+from routes.cases import Case
+from routes.checking import check_route
+from routes.labels import draw_labels
 
 
 def test_class_weights_count_for_the_label_gamma_of_streams(rng):
@@ -42,3 +48,47 @@ def test_hashed_labels_in_several_columns_can_be_saved(rng, tmp_path):
     labelens.save(model, tmp_path / "model.labelens")
     found = labelens.load(tmp_path / "model.labelens").transform(X)
     np.testing.assert_array_equal(found, model.transform(X))
+
+
+def test_rounding_does_not_order_landmarks_that_add_the_same(rng):
+    """All rows with one entry are equally far apart: gamma in its last digit orders none."""
+    rows = np.eye(6)[rng.integers(0, 6, 60)]
+    for gamma in rng.uniform(0.05, 2, 20):
+        near = Nystroem.draw(Kernel("rbf", gamma), rows, 16, 0)
+        other = Nystroem.draw(Kernel("rbf", gamma * (1 + 2e-16)), rows, 16, 0)
+        np.testing.assert_array_equal(near.landmarks, other.landmarks)
+
+
+def rounded_to_single(rng):
+    """A batch of one row is multiplied by other code of BLAS than many rows, in float32."""
+    return rng.normal(size=(9, 4)).astype(np.float32), ways.in_batches, {}
+
+
+def of_large_angles(rng):
+    """Angles of 1e5 have lost five digits."""
+    far = 1e5 * rng.choice([-1, 1], 5)
+    return rng.normal(size=(9, 5)) + far, ways.saved_between, {"shrinkage": "auto", "gamma": 0.1}
+
+
+def of_dependent_landmarks(rng):
+    """Landmarks in one column are nearly dependent."""
+    return rng.normal(size=(1650, 1)), ways.on_dask, {"approximation": "nystroem"}
+
+
+def that_hardly_vary(rng):
+    """Rows so near each other, for this gamma, that the kernel is 1 less 1e-11."""
+    far = 1e6 * rng.choice([-1, 1], 6)
+    return rng.normal(size=(48, 6)) + far, ways.on_device, {"approximation": "nystroem"}
+
+
+@pytest.mark.parametrize(
+    "drawn", [rounded_to_single, of_large_angles, of_dependent_landmarks, that_hardly_vary]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_features_as_good_as_rounding_allows(drawn, seed):
+    rng = np.random.default_rng(seed)
+    X, route, parameters = drawn(rng)
+    labels = draw_labels("grades", len(X), rng)
+    model = KernelSupervisedPCA(2, n_random_features=16, random_state=0)
+    model.set_params(**{"approximation": "fourier", **parameters})
+    check_route(Case(X, labels, np.ones(len(X), bool), None, None, model, rng), route)

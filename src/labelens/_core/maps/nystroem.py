@@ -22,6 +22,9 @@ STRIPS = 8
 # eps, and the features of other rows to eps / LEAST; what is left out is below LEAST. Both
 # errors are equal here, and rounding does not decide how many landmarks stay.
 LEAST = float(np.sqrt(EPS))
+# Landmarks that add the same but for rounding are taken in the order of rows: what the first adds
+# counts for more by this, relative to the largest k(x, x).
+FIRST = float(EPS**0.75)
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,14 @@ class Nystroem:
         # K_mm = L L^T by Cholesky, the landmark that the others say least of first: those that add
         # nothing to the ones before, as duplicates do, are left out.
         matrix = np.asfortranarray(kernel(landmarks, landmarks))
-        least = LEAST * np.diag(matrix).max(initial=0)
-        factor, order, rank, _ = linalg.lapack.dpstrf(matrix, tol=least, lower=1)
-        if rank == 0:  # rows of zeros, in a kernel of inner products
+        largest = np.diag(matrix).max(initial=0)
+        order = _order(matrix, largest)
+        if not len(order):  # rows of zeros, in a kernel of inner products
             return cls(kernel, landmarks[:1], origin, np.zeros((1, 1)))
-        inverse, _ = linalg.lapack.dtrtri(factor[:rank, :rank], lower=1)
+        factor = linalg.cholesky(matrix[np.ix_(order, order)], lower=True, check_finite=False)
+        inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
         whitening = np.ascontiguousarray(np.tril(inverse).T)
-        return cls(kernel, landmarks[order[:rank] - 1], origin, whitening)
+        return cls(kernel, landmarks[order], origin, whitening)
 
     @property
     def n_features(self) -> int:
@@ -102,6 +106,14 @@ class Nystroem:
             and abs(self.landmarks - other.landmarks).max() == 0
             and np.array_equal(self._from(), other._from())
         )
+
+
+def _order(matrix: NDArray[np.float64], largest: float) -> NDArray[np.intp]:
+    """Which landmarks to keep, in the order of Cholesky's pivots."""
+    tilted = matrix.copy(order="F")
+    np.einsum("ii->i", tilted)[:] += np.linspace(FIRST * largest, 0, len(matrix))
+    _, order, rank, _ = linalg.lapack.dpstrf(tilted, tol=LEAST * largest, lower=1, overwrite_a=True)
+    return order[:rank] - 1
 
 
 def _landmarks(rows: Any, which: NDArray[np.intp]) -> Any:
