@@ -1,7 +1,7 @@
 """What means harm, and what is merely unlucky: each part tries to break one promise.
 
 `python -m torture` runs all parts, each in a process of its own, and prints "N of N" a line;
-`--short` is what the test suite runs, `--part NAME` is one of them.
+`--short` is what the test suite runs, `--part NAME` is one of them; `--seed N` repeats a run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ class Tally:
     """How many attempts were made, and which of them broke something."""
 
     long: bool
+    seed: int | None = None  # of what is drawn anew in every run; None: by chance
     total: int = 0
     failures: list[str] = field(default_factory=list)
 

@@ -26,9 +26,9 @@ PARTS = {
 MOST_SHOWN = 40
 
 
-def run(part, long):
+def run(part, long, seed=None):
     """One part in this process: a line, the faults, and whether there are none."""
-    tally, start = Tally(long), time.monotonic()
+    tally, start = Tally(long, seed), time.monotonic()
     import_module(f"torture.{part}").run(tally)
     passed = tally.total - len(tally.failures)
     seconds = time.monotonic() - start
@@ -44,16 +44,18 @@ def main():
     parser = argparse.ArgumentParser(prog="torture", description="Try to break labelens.")
     parser.add_argument("--short", action="store_true", help="a small part of each")
     parser.add_argument("--part", choices=PARTS, help="only this one, in this process")
+    parser.add_argument("--seed", type=int, help="of the cases of routes; drawn if not given")
     options = parser.parse_args()
     if options.part:
-        sys.exit(0 if run(options.part, not options.short) else 1)
+        sys.exit(0 if run(options.part, not options.short, options.seed) else 1)
     here = Path(__file__).parents[1]
     paths = [str(here), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     wrong = []
     for part in PARTS:
-        short = ["--short"] if options.short else []
-        command = [sys.executable, "-m", "torture", "--part", part, *short]
+        rest = ["--short"] if options.short else []
+        rest += [] if options.seed is None else ["--seed", str(options.seed)]
+        command = [sys.executable, "-m", "torture", "--part", part, *rest]
         if subprocess.run(command, env=environment).returncode:
             wrong.append(part)
     if wrong:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from routes.cases import cases
@@ -31,6 +31,10 @@ def run(tally):
             return tally.check(name, f"{type(error).__name__}: {error} {described}")
         tally.check(name)
 
+    def repeatable(test):
+        return test if tally.seed is None else seed(tally.seed)(test)
+
+    @repeatable
     @drawn
     @given(st.data())
     def routes(data):
@@ -38,6 +42,7 @@ def run(tally):
         route = data.draw(st.sampled_from(routes_of(case)))
         attempt(case, route.__name__, check_route, route)
 
+    @repeatable
     @drawn
     @given(cases(sizes=("small",)))
     def oracle(case):
