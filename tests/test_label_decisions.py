@@ -10,8 +10,9 @@ import labelens
 from label_routes import EVERY_ROUTE, NAMES, D, N, same_model, small_chunks, some_rows, with_gaps  # noqa: F401
 from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
 from labelens._core.labels.vocabulary import scrambled
-from labelens._engines.sources import formats, open_source
+from labelens._engines.sources import open_source
 from labelens._fit import first_pass
+from labelens.tables import text
 
 
 def late(rng, kind):
@@ -55,7 +56,7 @@ LATE = [
 @pytest.mark.parametrize("kind", LATE)
 def test_all_labels_decide(rng, X, tmp_path, monkeypatch, route, kind):
     if kind.startswith("missing"):  # in the first block of text too
-        monkeypatch.setattr(formats, "CSV_BLOCK", 1 << 14)
+        monkeypatch.setattr(text, "BLOCK", 1 << 14)
     columns, kernel = late(rng, kind)
     y = np.array(list(zip(*columns.values(), strict=True)), dtype=object).squeeze()
     model = SupervisedPCA(2, missing_label=np.nan, random_state=0)

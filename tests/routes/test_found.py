@@ -92,3 +92,13 @@ def test_features_as_good_as_rounding_allows(drawn, seed):
     model = KernelSupervisedPCA(2, n_random_features=16, random_state=0)
     model.set_params(**{"approximation": "fourier", **parameters})
     check_route(Case(X, labels, np.ones(len(X), bool), None, None, model, rng), route)
+
+
+def test_labels_that_one_of_several_files_lacks():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(17, 4)), draw_labels("continuous", 17, rng)
+    for rows in (slice(0, 12), slice(5, 17)):
+        labelled = np.ones(17, bool)
+        labelled[rows] = False
+        model = SupervisedPCA(2, missing_label=np.nan)
+        check_route(Case(X, labels, labelled, None, None, model, rng), ways.csv_files)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import lzma
-import re
 import struct
 import zlib
 from collections import Counter
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from .._base.optional import require
 from .._base.validation import some
+from .text import TextFile, kind_of, typed
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
@@ -59,15 +59,8 @@ def read(
     try:
         with BufferedReader(_Watched(path, told), 1 << 16) as file:
             zipped = path.name.lower().endswith(".gz")
-            frame = READERS[kind](pandas, GzipFile(fileobj=file) if zipped else file)
-    except pandas.errors.EmptyDataError:
-        raise ValueError(
-            f"{path.name} is empty: there is not even a line of column names."
-        ) from None
+            frame = READERS[kind](pandas, path, GzipFile(fileobj=file) if zipped else file)
     except BROKEN as error:
-        # What pandas makes of Ctrl-C while it reads; errors of the file keep their own words.
-        if "Calling read(nbytes) on source failed" in str(error):
-            raise KeyboardInterrupt from None
         raise ValueError(f"{path.name} cannot be read: {_reason(error)}") from error
     frame.columns = [str(column) for column in frame.columns]
     if labels is not None:
@@ -103,13 +96,8 @@ def _with_labels(frame: Frame, labels: Frame, path: Path, wanted: list[str]) -> 
 
 def _reason(error: Exception) -> str:
     """What went wrong in words, where a library says it in jargon."""
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8; save it as UTF-8 text (a spreadsheet calls it CSV UTF-8)."
     if isinstance(error, BadGzipFile):
         return "its name ends in .gz, but it is not gzipped; rename it."
-    if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
-        expected, line, saw = found.groups()
-        return f"line {line} has {saw} values where {expected} are expected."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."
     return str(error).strip()
@@ -129,46 +117,26 @@ class _Watched(FileIO):
         return count
 
 
-def _text(pandas: Any, stream: Any, separators: str = ",;\t|") -> Frame:
-    """The separator is guessed; the comma if none parts the column names."""
-    head, whole, _ = stream.peek(1 << 16).decode("utf-8-sig", "replace").partition("\n")
-    separator = separator_of(head, separators)
-    headings = _headings(head, separator)
-    # A very long line may be cut off within its last name.
-    names = Counter(headings if whole else headings[:-1])
-    if twice := [name for name in names if name and names[name] > 1]:
+def _text(pandas: Any, path: Path, stream: Any) -> Frame:
+    file = TextFile(path)
+    if twice := [name for name, times in Counter(file.names).items() if times > 1]:
         raise ValueError(f"it has two columns called {twice[0]!r}; rename one.")
-    frame = pandas.read_csv(stream, sep=separator, low_memory=False)
-    if separator == ",":
-        return frame
-    # Where the comma is free, many countries write it in numbers.
-    for name in frame.columns:
-        column = frame[name]
-        text = pandas.api.types.infer_dtype(column, skipna=True) == "string"
-        if text and column.str.contains(",").any():
-            numbers = pandas.to_numeric(column.str.replace(",", "."), errors="coerce")
-            if (numbers.isna() == column.isna()).all():
-                frame[name] = numbers
-    return frame
+    pa, comma = require("pyarrow", extra="cli"), file.decimal_comma
+    schema = pa.schema([(name, pa.string()) for name in file.names])
+    cells = pa.Table.from_batches(file.batches(stream=stream), schema)
+    columns = {}
+    for name in file.names:
+        kind = kind_of(cells[name], comma)
+        kind = pa.float64() if pa.types.is_null(kind) else kind
+        columns[name] = typed(cells[name], kind, comma, name).to_pandas(date_as_object=False)
+    return pandas.DataFrame(columns)
 
 
-def separator_of(head: str, separators: str) -> str:
-    """The one that parts the line of column names into most."""
-    return max(separators, key=lambda separator: len(_headings(head, separator)))
-
-
-def _headings(head: str, separator: str) -> list[str]:
-    try:
-        return next(csv.reader([head.rstrip("\r")], delimiter=separator), [])
-    except csv.Error as error:
-        raise ValueError(f"its line of column names cannot be read ({error}).") from None
-
-
-def _array(pandas: Any, stream: Any) -> Frame:
+def _array(pandas: Any, path: Path, stream: Any) -> Frame:
     return _columns(pandas, load_array(stream))
 
 
-def _arrays(pandas: Any, stream: Any) -> Frame:
+def _arrays(pandas: Any, path: Path, stream: Any) -> Frame:
     """X, or the only two-dimensional array; one-dimensional ones of its length are columns too."""
     arrays = load_arrays(stream)
     wide = [name for name, array in arrays.items() if array.ndim == 2]
@@ -213,12 +181,12 @@ def _columns(pandas: Any, array: NDArray[Any]) -> Frame:
     return pandas.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
 
 
-READERS: dict[str, Callable[[Any, Any], Frame]] = {
+READERS: dict[str, Callable[[Any, Path, Any], Frame]] = {
     ".csv": _text,
-    ".tsv": lambda pandas, stream: _text(pandas, stream, "\t"),
-    ".parquet": lambda pandas, stream: pandas.read_parquet(stream),
-    ".feather": lambda pandas, stream: pandas.read_feather(stream),
-    ".arrow": lambda pandas, stream: pandas.read_feather(stream),
+    ".tsv": _text,
+    ".parquet": lambda pandas, path, stream: pandas.read_parquet(stream),
+    ".feather": lambda pandas, path, stream: pandas.read_feather(stream),
+    ".arrow": lambda pandas, path, stream: pandas.read_feather(stream),
     ".npy": _array,
     ".npz": _arrays,
 }

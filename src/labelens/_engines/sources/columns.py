@@ -68,10 +68,9 @@ class ColumnFiles(Source):
             times = Counter(file.schema.names)
             if twice := [name for name in wanted if times[name] > 1]:
                 raise ValueError(f"{file.path} has two columns called {twice[0]!r}; rename one.")
-        if hasattr(first, "real"):
-            for file in self._files:
-                file.real(features)
-                file.look_further(self.labels)
+        if hasattr(kind, "agree"):
+            with in_words(first.path):
+                kind.agree(self._files, features, self.labels)
         self._refuse_others(wanted)
         if not features:
             raise ValueError(f"{first.path} has no column to use as a feature.")

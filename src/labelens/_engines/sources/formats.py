@@ -8,20 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ..._base.optional import require
-from ...tables.files import separator_of
+from ...tables import text
+from ...tables.text import TextFile, common_kind, kind_of, typed
 
 # Bytes that are read ahead for each column: the defaults of pyarrow hold whole files instead.
 READ_AHEAD = 1 << 16
 # Of each column a page and a dictionary are held, each of at most this many bytes unless the writer
 # was told otherwise.
 PAGE = 1 << 20
-# Bytes of text that are parsed at a time.
-CSV_BLOCK = 1 << 22
-# What an empty cell of text is called: as in pandas, where a column of strings has them too.
-NULLS = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
-]
 # Row groups of at most so many bytes are decoded as a whole, which is faster than page by page; so
 # many are held at a time: one in use, one read ahead, and what allocators keep.
 GROUP, GROUPS = 80 << 20, 3
@@ -144,71 +138,66 @@ class Arrow:
 
 
 class Text:
-    """CSV or TSV; the first megabytes say what the columns are, and whole numbers may be real."""
+    """CSV or TSV; the first megabytes say what the columns are, and features are real numbers."""
 
     n_rows: int | None = None
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        pa = require("pyarrow", extra="cli")
-        with pa.input_stream(str(path)) as file:
-            head = file.read(1 << 16).decode("utf-8-sig", "replace").partition("\n")[0]
-        if not head.strip():
-            raise ValueError("it is empty: there is not even a line of column names")
-        self._separator = separator_of(head, "\t" if ".tsv" in path.name.lower() else ",;\t|")
-        with self._open(None) as reader:
-            self.schema = reader.schema
+        self.path, self._file = path, TextFile(path)
+        self.schema = self._schema_of(next(self._file.batches(), None))
 
-    def real(self, names: Sequence[str]) -> None:
-        """Take these columns for real numbers, whatever they look like at first."""
-        pa = require("pyarrow", extra="cli")
-        for name in names:
-            place = self.schema.get_field_index(name)
-            if place < 0:  # of a file that lacks it, which is refused next
-                continue
-            kind = self.schema.field(place).type
-            if pa.types.is_integer(kind) or pa.types.is_null(kind):
-                self.schema = self.schema.set(place, pa.field(name, pa.float64()))
+    def _schema_of(self, batch: Any) -> Any:
+        pa, comma = require("pyarrow", extra="cli"), self._file.decimal_comma
+        if batch is None:
+            return pa.schema([(name, pa.null()) for name in self._file.names])
+        kinds = [kind_of(column, comma) for column in batch.columns]
+        return pa.schema(list(zip(batch.schema.names, kinds, strict=True)))
 
-    def look_further(self, names: Sequence[str]) -> None:
-        """Give these columns the type of their first cells where the first megabytes have none."""
-        pa, csv = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.csv"))
-        for name in names:
-            place = self.schema.get_field_index(name)
-            if place < 0 or not pa.types.is_null(self.schema.field(place).type):
-                continue
-            with self._open(pa.schema([(name, pa.string())]), [name]) as reader:
-                found = next((b for b in reader if b.column(0).null_count < b.num_rows), None)
-            if found is not None:
-                text = pa.BufferOutputStream()
-                csv.write_csv(found.filter(found.column(0).is_valid()), text)
-                kind = csv.read_csv(pa.BufferReader(text.getvalue())).schema.field(0)
-                self.schema = self.schema.set(place, kind)
+    @staticmethod
+    def agree(files: Sequence[Text], features: Sequence[str], labels: Sequence[str]) -> None:
+        """Give a column the same type in all files, as if they were one.
+
+        A feature is real, whatever it looks like at first; a label without a cell in the first
+        megabytes is what its first cells are.
+        """
+        pa = require("pyarrow", extra="cli")
+        for file in files:
+            for name in set(features).intersection(file.schema.names):
+                kind = file.schema.field(name).type
+                if pa.types.is_integer(kind) or pa.types.is_null(kind):
+                    file._take(name, pa.float64())
+        for name in labels:
+            there = [file for file in files if name in file.schema.names]
+            kind = common_kind([file._kind_of_label(name) for file in there])
+            for file in there:
+                file._take(name, kind)
+
+    def _take(self, name: str, kind: Any) -> None:
+        place = self.schema.get_field_index(name)
+        self.schema = self.schema.set(place, self.schema.field(place).with_type(kind))
+
+    def _kind_of_label(self, name: str) -> Any:
+        kind, pa = self.schema.field(name).type, require("pyarrow", extra="cli")
+        if not pa.types.is_null(kind):
+            return kind
+        full = (b for b in self._file.batches([name]) if b.column(0).null_count < b.num_rows)
+        first = next(full, None)
+        return kind if first is None else self._schema_of(first).field(0).type
 
     def held(self, columns: Sequence[str], sparing: bool) -> int:
         """Blocks of text, read ahead, and what is made of them."""
-        return 16 * CSV_BLOCK
-
-    def _open(self, schema: Any, columns: Sequence[str] | None = None) -> Any:
-        csv = require("pyarrow.csv", extra="cli")
-        return csv.open_csv(
-            str(self.path),
-            read_options=csv.ReadOptions(block_size=CSV_BLOCK),
-            parse_options=csv.ParseOptions(delimiter=self._separator),
-            convert_options=csv.ConvertOptions(
-                column_types=schema,
-                include_columns=columns,
-                null_values=NULLS,
-                strings_can_be_null=True,
-            ),
-        )
+        return 16 * text.BLOCK
 
     def best_spared(self, columns: Sequence[str]) -> bool:
         return True
 
     def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
-        with self._open(self.schema, list(columns)) as reader:
-            yield from _from_row(reader, skip)
+        schema = require("pyarrow", extra="cli").schema([self.schema.field(n) for n in columns])
+        comma = self._file.decimal_comma
+        for batch in _from_row(self._file.batches(columns), skip):
+            named = zip(batch.columns, schema, strict=True)
+            arrays = [typed(column, field.type, comma, field.name) for column, field in named]
+            yield type(batch).from_arrays(arrays, schema=schema)
 
 
 def _from_row(batches: Any, skip: int) -> Iterator[Any]:

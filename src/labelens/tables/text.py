@@ -1,0 +1,182 @@
+"""CSV and TSV: one reader for a file that is read at once, and for files that are read in chunks.
+
+Cells are read as text, and a column has the narrowest type that all of its cells fit:
+
+    null     every cell is empty, in one of the spellings of NULLS
+    int64, uint64, double    numbers; with a decimal comma where the comma does not part cells
+    bool     true and false, all letters small or large, or the first one
+    date, timestamp          as ISO 8601 writes them
+    string   the rest, and whole numbers that are too long for a type: they name something
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .._base.optional import require
+
+# Bytes of text that are parsed at a time.
+BLOCK = 1 << 22
+# What an empty cell is called, in columns of text too.
+NULLS = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+]
+BOOLS = ["true", "True", "TRUE", "false", "False", "FALSE"]
+NOT_UTF8 = "it is not UTF-8; save it as UTF-8 text (a spreadsheet calls it CSV UTF-8)."
+
+
+class TextFile:
+    """The cells of a file, by column."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._wrong = path, None
+        with self._in_words():
+            with require("pyarrow", extra="cli").input_stream(str(path)) as file:
+                head = file.read(1 << 16).decode("utf-8-sig", "replace").partition("\n")[0]
+            if not head.strip():
+                raise ValueError("it is empty: there is not even a line of column names.")
+            tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
+            self.separator = _separator(head, "\t" if tabs else ",;\t|")
+            with self._open(str(path)) as reader:
+                self._written = reader.schema.names
+        # As pandas calls them: the first one is often an index.
+        self.names = [name or f"Unnamed: {i}" for i, name in enumerate(self._written)]
+
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether numbers may have one: where the comma is free, many countries write it."""
+        return self.separator != ","
+
+    def batches(self, columns: Sequence[str] | None = None, stream: Any = None) -> Iterator[Any]:
+        """Record batches of all or some columns, all text; `stream`: the file, where it is open."""
+        text = dict.fromkeys(self._written, require("pyarrow", extra="cli").string())
+        alone = len(text) == len(self._written) and "" not in text  # every name is a column's
+        some = list(columns) if alone and columns is not None else None
+        with self._in_words(), self._open(stream or str(self.path), text, some) as reader:
+            for batch in reader:
+                if some is None:
+                    batch = batch.rename_columns(self.names)
+                    batch = batch if columns is None else batch.select(list(columns))
+                yield batch
+
+    def _open(self, source: Any, types: Any = None, columns: Sequence[str] | None = None) -> Any:
+        reading = require("pyarrow.csv", extra="cli")
+        return reading.open_csv(
+            source,
+            # One thread knows the number of a line that is wrong, and is as fast.
+            read_options=reading.ReadOptions(block_size=BLOCK, use_threads=False),
+            parse_options=reading.ParseOptions(
+                delimiter=self.separator,
+                newlines_in_values=True,
+                invalid_row_handler=self._note,
+            ),
+            convert_options=reading.ConvertOptions(
+                column_types=types,
+                include_columns=columns,
+                null_values=NULLS,
+                strings_can_be_null=True,
+            ),
+        )
+
+    def _note(self, row: Any) -> str:
+        self._wrong = row
+        return "error"
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """What pyarrow says about the file, as a sentence."""
+        invalid = require("pyarrow", extra="cli").ArrowInvalid
+        try:
+            yield
+        except UnicodeDecodeError:
+            raise ValueError(NOT_UTF8) from None
+        except (invalid, OSError) as error:
+            if (row := self._wrong) is not None:
+                raise ValueError(
+                    f"line {row.number} has {row.actual_columns} values where "
+                    f"{row.expected_columns} are expected."
+                ) from None
+            if "invalid UTF8" in str(error):
+                raise ValueError(NOT_UTF8) from None
+            if "incorrect header check" in str(error):
+                raise ValueError(
+                    "its name ends in .gz, but it is not gzipped; rename it."
+                ) from None
+            raise
+
+
+def kind_of(column: Any, decimal_comma: bool) -> Any:
+    """The type of a column of text."""
+    pa, compute = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.compute"))
+    text = column.drop_null()
+    if not len(text):
+        return pa.null()
+    if (numbers := _fitted(text, pa.float64(), decimal_comma)) is not None:
+        for kind in (pa.int64(), pa.uint64()):
+            if _fitted(text, kind, False) is not None:
+                return kind
+        large = compute.max(compute.abs(numbers)).as_py() >= 2.0**63
+        if large and compute.all(compute.match_substring_regex(text, r"^\s*[+-]?\d+\s*$")).as_py():
+            return pa.string()
+        return pa.float64()
+    if compute.all(compute.is_in(text, pa.array(BOOLS))).as_py():
+        return pa.bool_()
+    moments = (pa.date32(), pa.timestamp("us"))
+    return next((k for k in moments if _fitted(text, k, False) is not None), pa.string())
+
+
+def common_kind(kinds: Iterable[Any]) -> Any:
+    """The type of columns that are one in several files, as if these were one file."""
+    pa = require("pyarrow", extra="cli")
+    found = {kind for kind in kinds if kind != pa.null()}
+    if len(found) < 2:
+        return found.pop() if found else pa.null()
+    for numbers in ({pa.int64(), pa.uint64()}, {pa.int64(), pa.uint64(), pa.float64()}):
+        if found <= numbers:
+            return pa.uint64() if pa.float64() not in numbers else pa.float64()
+    return pa.timestamp("us") if found == {pa.date32(), pa.timestamp("us")} else pa.string()
+
+
+def typed(column: Any, kind: Any, decimal_comma: bool, name: str) -> Any:
+    """A column of text as this type, which all of it has to fit."""
+    pa = require("pyarrow", extra="cli")
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column))
+    found = column if kind == pa.string() else _fitted(column, kind, decimal_comma)
+    if found is None:
+        cells = (cell for cell in column.drop_null())
+        strange = next(c for c in cells if _fitted(pa.array([c]), kind, decimal_comma) is None)
+        raise ValueError(f"the column {name!r} is {kind} in the first rows, and later {strange}.")
+    return found
+
+
+def _fitted(text: Any, kind: Any, decimal_comma: bool) -> Any:
+    """Text as this type; None where some cell does not fit."""
+    pa, compute = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.compute"))
+    try:
+        return compute.cast(text, kind)
+    except pa.ArrowInvalid:
+        text = compute.ascii_trim_whitespace(text)
+        if decimal_comma:
+            text = compute.replace_substring(text, ",", ".")
+    try:
+        return compute.cast(text, kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _separator(head: str, separators: str) -> str:
+    """The one that parts the line of column names into most."""
+
+    def columns(separator: str) -> int:
+        return len(next(csv.reader([head.rstrip("\r")], delimiter=separator)))
+
+    try:
+        return max(separators, key=columns)
+    except csv.Error as error:
+        raise ValueError(f"its line of column names cannot be read ({error}).") from None
