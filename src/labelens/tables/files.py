@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._base.optional import require
 from .._base.validation import some
-from .text import TextFile, kind_of, typed
+from .text import TextFile, narrowed
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
@@ -121,14 +121,14 @@ def _text(pandas: Any, path: Path, stream: Any) -> Frame:
     file = TextFile(path)
     if twice := [name for name, times in Counter(file.names).items() if times > 1]:
         raise ValueError(f"it has two columns called {twice[0]!r}; rename one.")
-    pa, comma = require("pyarrow", extra="cli"), file.decimal_comma
+    pa = require("pyarrow", extra="cli")
     schema = pa.schema([(name, pa.string()) for name in file.names])
     cells = pa.Table.from_batches(file.batches(stream=stream), schema)
     columns = {}
     for name in file.names:
-        kind = kind_of(cells[name], comma)
-        kind = pa.float64() if pa.types.is_null(kind) else kind
-        columns[name] = typed(cells[name], kind, comma, name).to_pandas(date_as_object=False)
+        column = narrowed(cells[name], file.decimal_comma)
+        column = column.cast(pa.float64()) if pa.types.is_null(column.type) else column
+        columns[name] = column.to_pandas(date_as_object=False)
     return pandas.DataFrame(columns)
 
 

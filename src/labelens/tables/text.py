@@ -110,24 +110,25 @@ class TextFile:
             raise
 
 
-def kind_of(column: Any, decimal_comma: bool) -> Any:
-    """The type of a column of text."""
+def narrowed(column: Any, decimal_comma: bool) -> Any:
+    """A column of text in the type that it has."""
     pa, compute = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.compute"))
-    text = column.drop_null()
-    if not len(text):
-        return pa.null()
-    if (numbers := _fitted(text, pa.float64(), decimal_comma)) is not None:
+    if column.null_count == len(column):
+        return pa.nulls(len(column))
+    for cells in _spellings(column, decimal_comma):
+        if (numbers := _cast(cells, pa.float64())) is None:
+            continue
         for kind in (pa.int64(), pa.uint64()):
-            if _fitted(text, kind, False) is not None:
-                return kind
+            if (whole := _cast(cells, kind)) is not None:
+                return whole
         large = compute.max(compute.abs(numbers)).as_py() >= 2.0**63
-        if large and compute.all(compute.match_substring_regex(text, r"^\s*[+-]?\d+\s*$")).as_py():
-            return pa.string()
-        return pa.float64()
-    if compute.all(compute.is_in(text, pa.array(BOOLS))).as_py():
-        return pa.bool_()
-    moments = (pa.date32(), pa.timestamp("us"))
-    return next((k for k in moments if _fitted(text, k, False) is not None), pa.string())
+        if large and compute.all(compute.match_substring_regex(cells, r"^[+-]?\d+$")).as_py():
+            return column
+        return numbers
+    if compute.all(compute.is_in(column.drop_null(), pa.array(BOOLS))).as_py():
+        return compute.cast(column, pa.bool_())
+    moments = (_cast(column, kind) for kind in (pa.date32(), pa.timestamp("us")))
+    return next((found for found in moments if found is not None), column)
 
 
 def common_kind(kinds: Iterable[Any]) -> Any:
@@ -147,26 +148,30 @@ def typed(column: Any, kind: Any, decimal_comma: bool, name: str) -> Any:
     pa = require("pyarrow", extra="cli")
     if pa.types.is_null(kind):
         return pa.nulls(len(column))
-    found = column if kind == pa.string() else _fitted(column, kind, decimal_comma)
-    if found is None:
-        cells = (cell for cell in column.drop_null())
-        strange = next(c for c in cells if _fitted(pa.array([c]), kind, decimal_comma) is None)
+
+    def fitted(cells: Any) -> Any:
+        tries = (_cast(spelled, kind) for spelled in _spellings(cells, decimal_comma))
+        return next((found for found in tries if found is not None), None)
+
+    if (found := fitted(column)) is None:
+        strange = next(c for c in column.drop_null() if fitted(pa.array([c])) is None)
         raise ValueError(f"the column {name!r} is {kind} in the first rows, and later {strange}.")
     return found
 
 
-def _fitted(text: Any, kind: Any, decimal_comma: bool) -> Any:
-    """Text as this type; None where some cell does not fit."""
-    pa, compute = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.compute"))
+def _spellings(column: Any, decimal_comma: bool) -> Iterator[Any]:
+    """Cells as they are, then as other programs write numbers."""
+    yield column
+    compute = require("pyarrow.compute", extra="cli")
+    column = compute.ascii_trim_whitespace(column)
+    yield compute.replace_substring(column, ",", ".") if decimal_comma else column
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    """The column as this type; None where some cell does not fit."""
     try:
-        return compute.cast(text, kind)
-    except pa.ArrowInvalid:
-        text = compute.ascii_trim_whitespace(text)
-        if decimal_comma:
-            text = compute.replace_substring(text, ",", ".")
-    try:
-        return compute.cast(text, kind)
-    except pa.ArrowInvalid:
+        return require("pyarrow.compute", extra="cli").cast(column, kind)
+    except require("pyarrow", extra="cli").ArrowInvalid:
         return None
 
 

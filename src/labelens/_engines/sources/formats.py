@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._base.optional import require
 from ...tables import text
-from ...tables.text import TextFile, common_kind, kind_of, typed
+from ...tables.text import TextFile, common_kind, narrowed, typed
 
 # Bytes that are read ahead for each column: the defaults of pyarrow hold whole files instead.
 READ_AHEAD = 1 << 16
@@ -150,7 +150,7 @@ class Text:
         pa, comma = require("pyarrow", extra="cli"), self._file.decimal_comma
         if batch is None:
             return pa.schema([(name, pa.null()) for name in self._file.names])
-        kinds = [kind_of(column, comma) for column in batch.columns]
+        kinds = [narrowed(column, comma).type for column in batch.columns]
         return pa.schema(list(zip(batch.schema.names, kinds, strict=True)))
 
     @staticmethod
