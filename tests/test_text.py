@@ -25,6 +25,7 @@ MESSY = {
     "unsigned numbers": (",", [f"{i},2,1844674407370955161{i % 2},x" for i in range(4)]),
     "hexadecimal": (",", ["1,2,0x10,", "2,3,16,x", "3,4,0x10,y"]),
     "blank lines": (",", ["1,2,a,", "", "2,3,b,x", "3,4,a,y", ""]),
+    "a blank line first": (",", ["1,2,a,", "2,3,b,x", "3,4,a,y"]),
     "spaces": (",", [" 1 , 2,a ,", "2,+3 , b,x", "3,.5,a,y"]),
 }
 
@@ -36,7 +37,8 @@ def written(folder, separator, rows, sizes, ending):
     at = 0
     for number, size in enumerate(sizes):
         end = "\r\n" if number % 2 else "\n"
-        content = end.join([head, *rows[at : at + size], ""]).encode("utf-8-sig")
+        blank = [""] * (rows == MESSY["a blank line first"][1])
+        content = end.join([*blank, head, *rows[at : at + size], ""]).encode("utf-8-sig")
         content = gzip.compress(content) if ending.endswith("gz") else content
         (folder / f"{number}.{ending}").write_bytes(content)
         at += size

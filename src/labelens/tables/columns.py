@@ -219,17 +219,15 @@ def _as_numbers(
             coded.append(f"{name!r} ({len(levels)} values)")
             parts += _one_hot(pandas, name, values, levels)
             origins += [(name, level) for level in levels]
-    if odd:
-        notes.append(f"Mostly numbers, but taken as text: {', '.join(odd)}.")
-    if coded:
-        notes.append(f"One-hot encoded: {', '.join(coded)}.")
-    if dates:
-        notes.append(f"Left out, because they are dates: {', '.join(map(repr, dates))}.")
-    if prose:
-        notes.append(
-            f"Left out, because they are text with more than {MOST_CATEGORIES} different values: "
-            f"{', '.join(map(repr, prose))}."
-        )
+    many = f"text with more than {MOST_CATEGORIES} different values"
+    for said, names in {
+        "Mostly numbers, but taken as text": odd,
+        "One-hot encoded": coded,
+        "Left out, because they are dates": map(repr, dates),
+        f"Left out, because they are {many}": map(repr, prose),
+    }.items():
+        if listed := ", ".join(names):
+            notes.append(f"{said}: {listed}.")
     return (pandas.concat(parts, axis=1) if parts else pandas.DataFrame(index=frame.index)), origins
 
 

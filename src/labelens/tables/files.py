@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._base.optional import require
 from .._base.validation import some
-from .text import TextFile, narrowed
+from .text import NOT_GZIPPED, TextFile, narrowed
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
@@ -97,7 +97,7 @@ def _with_labels(frame: Frame, labels: Frame, path: Path, wanted: list[str]) -> 
 def _reason(error: Exception) -> str:
     """What went wrong in words, where a library says it in jargon."""
     if isinstance(error, BadGzipFile):
-        return "its name ends in .gz, but it is not gzipped; rename it."
+        return NOT_GZIPPED
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."
     return str(error).strip()
@@ -137,17 +137,9 @@ def _array(pandas: Any, path: Path, stream: Any) -> Frame:
 
 
 def _arrays(pandas: Any, path: Path, stream: Any) -> Frame:
-    """X, or the only two-dimensional array; one-dimensional ones of its length are columns too."""
+    """The rows; arrays of one dimension and as many numbers are columns too."""
     arrays = load_arrays(stream)
-    wide = [name for name, array in arrays.items() if array.ndim == 2]
-    if "X" in wide:
-        wide = ["X"]
-    if len(wide) != 1:
-        raise ValueError(
-            f"it holds {', '.join(f'{n} {a.shape}' for n, a in arrays.items())}; which is the data "
-            "is clear if one is called X, or only one has two dimensions"
-        )
-    frame = _columns(pandas, arrays.pop(wide[0]))
+    frame = _columns(pandas, arrays.pop(name_of_rows(arrays)))
     for name, array in arrays.items():
         if array.shape == (len(frame),):
             frame[name] = array
@@ -172,6 +164,17 @@ def load_arrays(file: Any) -> dict[str, NDArray[Any]]:
     if strange := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
         raise ValueError(f"{strange[0]!r} in it is no array")
     return arrays
+
+
+def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
+    """X, or the only array of two dimensions beside the label."""
+    wide = [name for name, array in arrays.items() if array.ndim == 2 and name != label]
+    if "X" in wide:
+        return "X"
+    if len(wide) != 1:
+        found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"which array holds the rows? Call it X; there are {found}.")
+    return wide[0]
 
 
 def _columns(pandas: Any, array: NDArray[Any]) -> Frame:

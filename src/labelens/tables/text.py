@@ -28,6 +28,7 @@ NULLS = [
 ]
 BOOLS = ["true", "True", "TRUE", "false", "False", "FALSE"]
 NOT_UTF8 = "it is not UTF-8; save it as UTF-8 text (a spreadsheet calls it CSV UTF-8)."
+NOT_GZIPPED = "its name ends in .gz, but it is not gzipped; rename it."
 
 
 class TextFile:
@@ -37,7 +38,8 @@ class TextFile:
         self.path, self._wrong = path, None
         with self._in_words():
             with require("pyarrow", extra="cli").input_stream(str(path)) as file:
-                head = file.read(1 << 16).decode("utf-8-sig", "replace").partition("\n")[0]
+                start = file.read(1 << 16).decode("utf-8-sig", "replace")
+            head = start.lstrip("\r\n").partition("\n")[0]
             if not head.strip():
                 raise ValueError("it is empty: there is not even a line of column names.")
             tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
@@ -104,9 +106,7 @@ class TextFile:
             if "invalid UTF8" in str(error):
                 raise ValueError(NOT_UTF8) from None
             if "incorrect header check" in str(error):
-                raise ValueError(
-                    "its name ends in .gz, but it is not gzipped; rename it."
-                ) from None
+                raise ValueError(NOT_GZIPPED) from None
             raise
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from ..._base import devices
 from ..._base.validation import as_frame, some
 from ..._core.labels import as_labels
-from ...tables.files import BROKEN, load_arrays
+from ...tables.files import BROKEN, load_arrays, name_of_rows
 from .base import Chunk, Source, some_rows
 
 
@@ -42,19 +42,15 @@ class InMemory(Source):
 
 def open_npz(path: Path, label: Any) -> InMemory:
     """X, or the only array of two dimensions; the label is the name of another."""
+    named = isinstance(label, str)
     try:
         arrays = load_arrays(path)
+        rows = arrays[name_of_rows(arrays, label if named else None)]
     except BROKEN as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
-    named = isinstance(label, str)
-    rows = {name: a for name, a in arrays.items() if a.ndim == 2 and not (named and name == label)}
-    wide = ["X"] if "X" in arrays else list(rows)
-    if len(wide) != 1:
-        found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"Which array of {path} holds the rows? Call it X; there are {found}.")
     if named and label not in arrays:
         raise ValueError(f"There is no array {label!r} in {path}; there are {', '.join(arrays)}.")
-    return InMemory(arrays[wide[0]], arrays[label] if named else label, str(path))
+    return InMemory(rows, arrays[label] if named else label, str(path))
 
 
 def _parted(X: Any, label: Any) -> tuple[Any, Any]:

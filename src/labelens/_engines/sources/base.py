@@ -83,10 +83,6 @@ class Source(ABC):
         return None
 
 
-def dense_head(width: int, dtype: Any) -> Any:
-    return np.empty((0, width), dtype)
-
-
 def some_rows(values: Any, which: Any) -> Any:
     """Rows of an array, a frame or a series, by a slice or by their numbers."""
     if values is None:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..._base.validation import as_frame
 from ..._core.labels import Labels, as_labels
-from .base import Chunk, Source, dense_head, some_rows
+from .base import Chunk, Source, some_rows
 
 
 class Batches(Source):
@@ -29,7 +29,7 @@ class Batches(Source):
         self._again = chain([first], stream) if self.once else batches
         self.names = _names(X)
         X = _matrix(X)
-        self.head = X[:0] if sparse.issparse(X) else dense_head(X.shape[1], X.dtype)
+        self.head = X[:0] if sparse.issparse(X) else np.empty((0, X.shape[1]), X.dtype)
         self.labelled = y is not None
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:

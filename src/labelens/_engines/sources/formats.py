@@ -100,10 +100,17 @@ def _width(kind: Any) -> int:
         return 0
 
 
-class Arrow:
-    """An Arrow file (feather is one), or a stream of record batches."""
+class Uncounted:
+    """A file that does not say how many rows it has, and is read from its beginning on."""
 
     n_rows: int | None = None
+
+    def best_spared(self, columns: Sequence[str]) -> bool:
+        return True
+
+
+class Arrow(Uncounted):
+    """An Arrow file (feather is one), or a stream of record batches."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -129,18 +136,13 @@ class Arrow:
                 batches = iter(reader)
             yield reader.schema, batches
 
-    def best_spared(self, columns: Sequence[str]) -> bool:
-        return True
-
     def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
         with self._open() as (_, batches):
             yield from _from_row((b.select(list(columns)) for b in batches), skip)
 
 
-class Text:
+class Text(Uncounted):
     """CSV or TSV; the first megabytes say what the columns are, and features are real numbers."""
-
-    n_rows: int | None = None
 
     def __init__(self, path: Path) -> None:
         self.path, self._file = path, TextFile(path)
@@ -187,9 +189,6 @@ class Text:
     def held(self, columns: Sequence[str], sparing: bool) -> int:
         """Blocks of text, read ahead, and what is made of them."""
         return 16 * text.BLOCK
-
-    def best_spared(self, columns: Sequence[str]) -> bool:
-        return True
 
     def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
         schema = require("pyarrow", extra="cli").schema([self.schema.field(n) for n in columns])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..._base.threads import one_ahead
 from ..._core.labels import Labels, as_labels
 from ...tables.files import BROKEN, load_array
-from .base import Chunk, Source, dense_head
+from .base import Chunk, Source
 
 
 class NpyFiles(Source):
@@ -35,7 +35,7 @@ class NpyFiles(Source):
                 )
         if first.dtype.kind not in "fiub":
             raise ValueError(f"{first.path} holds {first.dtype}; labelens takes real numbers.")
-        self.head = dense_head(first.shape[1], first.dtype)
+        self.head = np.empty((0, first.shape[1]), first.dtype)
         self.n_rows = sum(file.shape[0] for file in self._files)
         self.n_bytes = self.n_rows * self.row_bytes
         self._labels = _labels(label)

@@ -17,7 +17,7 @@ from scipy import sparse
 from ..._base.optional import require
 from ..._base.threads import cached_property
 from ..._core.labels import Labels, as_labels
-from .base import Chunk, dense_head
+from .base import Chunk
 from .vectors import dense_rows, sparse_rows
 
 
@@ -56,10 +56,8 @@ class ColumnLayout:
         """(0, d): no rows, in the dtype and the kind of all."""
         dtype = np.result_type(*(feature.dtype for feature in self.features))
         dtype = np.dtype(np.float32) if dtype == np.float16 else dtype
-        width = sum(feature.columns for feature in self.features)
-        return (
-            sparse.csr_matrix((0, width), dtype=dtype) if self.sparse else dense_head(width, dtype)
-        )
+        shape = 0, sum(feature.columns for feature in self.features)
+        return sparse.csr_matrix(shape, dtype=dtype) if self.sparse else np.empty(shape, dtype)
 
     def wanted(self, features: bool = True) -> list[str]:
         """The columns that a batch has to have, in order."""
