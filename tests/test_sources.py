@@ -380,3 +380,11 @@ def test_opened_once_is_opened(tmp_path, rows):
     assert np.array_equal(first.X, rows[0][2222:3222])
     assert np.array_equal(first.y.values, rows[1][2222:3222])
     assert next(source.chunks(1000, features=False)).X is None
+
+
+@pytest.mark.parametrize("kind", [some_parquet, arrow, text], ids=["parquet", "arrow", "csv"])
+@pytest.mark.parametrize("start", [0, 899, 900, 901, 2222, N - 1, N])
+def test_any_row_may_be_the_first(tmp_path, rows, kind, start):
+    source = open_source(*kind(tmp_path, *rows))
+    chunks = [chunk.X.copy() for chunk in source.chunks(1000, start=start)]
+    assert np.array_equal(np.concatenate([*chunks, rows[0][:0]]), rows[0][start:])

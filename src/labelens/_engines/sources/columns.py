@@ -30,9 +30,6 @@ BATCH_CHUNKS, BATCH_BYTES = 4, 32 << 20
 ALLOCATOR_BYTES = 64 << 20
 
 
-Batches = Generator[tuple[Any, Path], None, None]  # record batches, and the file each is from
-
-
 class ColumnFiles(Source):
     """Files with the same columns, one after the other."""
 
@@ -128,7 +125,7 @@ class ColumnFiles(Source):
     def _length_of(self, name: str) -> int:
         for file in self._files:
             with in_words(file.path):
-                for batch in file.batches([name], 1, 0, sparing=True):
+                for batch, _ in file.batches([name], 1, 0, sparing=True):
                     if batch.num_rows and batch.column(0)[0].is_valid:
                         return len(batch.column(0)[0])
         raise ValueError(f"The column {name!r} has no list in it to tell how long its lists are.")
@@ -138,23 +135,13 @@ class ColumnFiles(Source):
         batches = one_ahead(self._batches(wanted, rows, start))
         return one_ahead(self._columns.chunks(batches, rows, features))
 
-    def _batches(self, wanted: list[str], rows: int, start: int) -> Batches:
+    def _batches(
+        self, wanted: list[str], rows: int, start: int
+    ) -> Generator[tuple[Any, Path], None, None]:
         rows = max(rows, min(BATCH_CHUNKS * rows, BATCH_BYTES // self.row_bytes))
         for file in self._files:
-            if file.n_rows is not None and start >= file.n_rows:
-                start -= file.n_rows
-                continue
             with in_words(file.path):
-                skip = 0 if file.n_rows is None else start
-                for batch in file.batches(wanted, rows, skip, self.sparing):
-                    if file.n_rows is not None or start == 0:
-                        yield batch, file.path
-                    else:  # a file that does not know how many rows it has is read up to the row
-                        passed = min(start, batch.num_rows)
-                        start -= passed
-                        if passed < batch.num_rows:
-                            yield batch.slice(passed), file.path
-            start = 0 if file.n_rows is not None else start
+                start = yield from file.batches(wanted, rows, start, self.sparing)
 
     def cuts(self) -> Iterable[int]:
         """Where row groups begin, up to the next block."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,33 @@ PAGE = 1 << 20
 GROUP, GROUPS = 80 << 20, 3
 
 
-class Parquet:
+# Record batches, and the file that each is from; returns how many rows are still to be skipped.
+Batches = Generator[tuple[Any, Path], None, int]
+
+
+class ColumnFile:
+    path: Path
+    n_rows: int | None = None  # None: it does not say
+
+    def best_spared(self, columns: Sequence[str]) -> bool:
+        """Whether these columns had better be read in small steps."""
+        return True
+
+    def _from_row(self, batches: Iterable[Any], skip: int) -> Batches:
+        for batch in batches:
+            if skip < batch.num_rows:
+                yield (batch.slice(skip) if skip else batch), self.path
+            skip = max(0, skip - batch.num_rows)
+        return skip
+
+
+class Parquet(ColumnFile):
     def __init__(self, path: Path) -> None:
         self.path, self._metadata = path, None
         with self._open() as file:
             self.schema, self._metadata = file.schema_arrow, file.metadata
         self.groups = [group.num_rows for group in self._groups_of_file()]
-        self.n_rows: int | None = sum(self.groups)
+        self.n_rows = sum(self.groups)
 
     def _open(self) -> Any:
         return require("pyarrow.parquet", extra="cli").ParquetFile(
@@ -65,14 +85,14 @@ class Parquet:
         ]
         return max(sizes, default=0)
 
-    def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Batches:
         first = 0
         while first < len(self.groups) and skip >= self.groups[first]:
             skip -= self.groups[first]
             first += 1
         left = list(range(first, len(self.groups)))
         read = self._pages if sparing else self._groups
-        yield from _from_row(read(list(columns), rows, left) if left else (), skip)
+        return (yield from self._from_row(read(list(columns), rows, left) if left else (), skip))
 
     def _pages(self, columns: list[str], rows: int, groups: list[int]) -> Iterator[Any]:
         with self._open() as file:
@@ -100,16 +120,7 @@ def _width(kind: Any) -> int:
         return 0
 
 
-class Uncounted:
-    """A file that does not say how many rows it has, and is read from its beginning on."""
-
-    n_rows: int | None = None
-
-    def best_spared(self, columns: Sequence[str]) -> bool:
-        return True
-
-
-class Arrow(Uncounted):
+class Arrow(ColumnFile):
     """An Arrow file (feather is one), or a stream of record batches."""
 
     def __init__(self, path: Path) -> None:
@@ -136,12 +147,12 @@ class Arrow(Uncounted):
                 batches = iter(reader)
             yield reader.schema, batches
 
-    def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Batches:
         with self._open() as (_, batches):
-            yield from _from_row((b.select(list(columns)) for b in batches), skip)
+            return (yield from self._from_row((b.select(list(columns)) for b in batches), skip))
 
 
-class Text(Uncounted):
+class Text(ColumnFile):
     """CSV or TSV; the first megabytes say what the columns are, and features are real numbers."""
 
     def __init__(self, path: Path) -> None:
@@ -190,20 +201,17 @@ class Text(Uncounted):
         """Blocks of text, read ahead, and what is made of them."""
         return 16 * text.BLOCK
 
-    def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str], rows: int, skip: int, sparing: bool) -> Batches:
         schema = require("pyarrow", extra="cli").schema([self.schema.field(n) for n in columns])
         comma = self._file.decimal_comma
-        for batch in _from_row(self._file.batches(columns), skip):
-            named = zip(batch.columns, schema, strict=True)
-            arrays = [typed(column, field.type, comma, field.name) for column, field in named]
-            yield type(batch).from_arrays(arrays, schema=schema)
 
+        def read() -> Iterator[Any]:
+            for batch in self._file.batches(columns):
+                named = zip(batch.columns, schema, strict=True)
+                arrays = [typed(column, field.type, comma, field.name) for column, field in named]
+                yield type(batch).from_arrays(arrays, schema=schema)
 
-def _from_row(batches: Any, skip: int) -> Iterator[Any]:
-    for batch in batches:
-        if skip < batch.num_rows:
-            yield batch.slice(skip) if skip else batch
-        skip = max(0, skip - batch.num_rows)
+        return (yield from self._from_row(read(), skip))
 
 
 FORMATS: dict[str, Any] = {
