@@ -1,6 +1,6 @@
 """Tables as people keep them: files of columns, some of which are labels.
 
-pandas reads them; what is decided about a column is said in a sentence.
+pandas holds them, pyarrow reads CSV; what is decided about a column is said in a sentence.
 """
 
 from .columns import Table, align, pick
