@@ -15,11 +15,10 @@ from conftest import read_only
 from labelens import SupervisedPCA
 from labelens._base.page import plain
 from labelens.report import write_report
-from labelens.report.classes import MOST_GROUPS, OTHER, read_classes
+from labelens.report.colouring import MOST_GROUPS, OTHER, read_colouring, stratified
 from labelens.report.columns import as_text, pack_column, words_of
+from labelens.report.evidence import NO_EVIDENCE, interpret
 from labelens.report.page import embed
-from labelens.report.sample import stratified
-from labelens.report.verdict import NO_EVIDENCE, interpret
 
 
 class Page(HTMLParser):
@@ -215,6 +214,10 @@ def test_many_classes_share_a_group(tmp_path):
     assert "the 30 largest of 300 classes" in page.text
     assert "60 most confused of 300 classes" in page.text
     assert sum(tag == "input" and a.get("type") == "checkbox" for tag, a in page.elements) == 31
+
+
+def read_classes(values):
+    return read_colouring("y", values, continuous=False)
 
 
 def test_classes_in_the_order_people_expect():

@@ -12,13 +12,11 @@ from explorer.answers import unpack
 from labelens import tables
 from labelens._judge.trial import held_out
 from labelens.explorer import space
-from labelens.explorer.explored import from_arrays, from_file
-from labelens.explorer.group import describe
-from labelens.explorer.picture import column, overview, picture, row
-from labelens.explorer.script import script
+from labelens.explorer.answers import column, describe, overview, picture, row
+from labelens.explorer.explored import from_arrays, from_file, script
 from labelens.explorer.session import Session
 from labelens.explorer.view import RefusedError
-from labelens.report.sample import LIMIT
+from labelens.report.colouring import LIMIT
 
 
 def material():
@@ -85,7 +83,7 @@ def test_knobs_that_share_one_decomposition(wide, scale, changes):
     """The spectrum of the scatter stands for what each estimator decomposes for itself."""
     view = replace(wide.default(), scale=scale, **changes)
     fit, train = wide.fit(view), slice(wide.n_train)
-    for labels, Z in [(wide.labels[0].values, fit.Z), (wide.labels[0].mixed, fit.chance)]:
+    for labels, Z in [(wide.values[0], fit.Z), (wide.values[0][wide.shuffle], fit.chance)]:
         alone = wide.estimator(view).fit(wide.X[train], labels[train])
         wanted = alone.transform(wide.X)
         np.testing.assert_allclose(Z, wanted, atol=2e-6 * np.abs(wanted).max())
@@ -114,7 +112,7 @@ def test_single_precision_is_for_the_eye_only(rng, shrinkage, changes):
     view = replace(session.default(), **options)
     seen, saved = session.fit(view, exact=False), session.fit(view)
     train = slice(session.n_train)
-    alone = session.estimator(view).fit(session.X[train], session.labels[0].values[train])
+    alone = session.estimator(view).fit(session.X[train], session.values[0][train])
     Z, size = alone.transform(session.X), np.abs(alone.transform(session.X)).max()
     np.testing.assert_allclose(seen.Z, Z, atol=1e-4 * size)
     np.testing.assert_allclose(saved.Z, Z, atol=2e-6 * size)
@@ -141,16 +139,17 @@ def test_small_shrinkage_is_never_in_single_precision(rng, shrinkage):
 
 def test_the_control_is_the_same_fit_on_shuffled_labels(digits):
     view = replace(digits.default(), shrinkage=0.1, components=4)
-    fit, label = digits.fit(view), digits.labels[0]
-    assert sorted(label.mixed) == sorted(label.values)
-    assert (label.mixed != label.values).mean() > 0.8
+    fit, own = digits.fit(view), digits.values[0]
+    mixed = own[digits.shuffle]
+    assert sorted(mixed) == sorted(own)
+    assert (mixed != own).mean() > 0.8
     train = slice(digits.n_train)
-    model = digits.estimator(view).fit(digits.X[train], label.mixed[train])
+    model = digits.estimator(view).fit(digits.X[train], mixed[train])
     Z = model.transform(digits.X)
     np.testing.assert_allclose(fit.chance, Z, atol=1e-9)
-    judge = KNeighborsClassifier(1).fit(Z[digits.known], label.mixed[digits.known])
+    judge = KNeighborsClassifier(1).fit(Z[digits.known], mixed[digits.known])
     assert fit.scores["shuffled"] == pytest.approx(
-        judge.score(Z[digits.asked], label.mixed[digits.asked]), abs=0.005
+        judge.score(Z[digits.asked], mixed[digits.asked]), abs=0.005
     )
     assert fit.scores["heldout"] > 0.8 > 0.3 > fit.scores["shuffled"]
 
@@ -181,7 +180,7 @@ def test_numbers_in_pieces(rng, monkeypatch):
     for changes in ({}, {"method": "srp", "seed": 3}, {"method": "kspca", "features": 64}):
         view = replace(session.default(), **changes)
         train = slice(session.n_train)
-        model = session.estimator(view).fit(session.X[train], session.labels[0].values[train])
+        model = session.estimator(view).fit(session.X[train], session.values[0][train])
         np.testing.assert_array_equal(session.fit(view).model.components_, model.components_)
     monkeypatch.setattr(space, "summarize", None)
     session.fit(replace(session.default(), seed=9))
@@ -251,7 +250,7 @@ def test_more_rows_than_are_drawn(rng):
 def test_the_split_is_that_of_trial(digits):
     _, y = load_digits(return_X_y=True)
     np.testing.assert_array_equal(~digits.trained, held_out(y, len(y), 0))
-    np.testing.assert_array_equal(digits.labels[0].values, y[digits.order])
+    np.testing.assert_array_equal(digits.values[0], y[digits.order])
 
 
 @pytest.mark.parametrize("classes", [2, 5000])
@@ -295,7 +294,7 @@ def test_a_group_against_pandas():
         session, np.packbits(inside, bitorder="little").tobytes(), session.labels[0], False
     )
     frame = pd.DataFrame(session.X[session.drawn], columns=session.material.names)
-    labels = pd.Series(session.labels[0].values[session.drawn])
+    labels = pd.Series(session.values[0][session.drawn])
     assert told["size"] == inside.sum()
     assert told["heldout"] == (inside & (session.drawn >= session.n_train)).sum()
     shares = labels[inside].value_counts(normalize=True)
@@ -317,7 +316,7 @@ def test_a_group_against_pandas():
 
 
 def test_a_group_of_shuffled_labels(digits):
-    inside = digits.labels[0].mixed[digits.drawn] == 3
+    inside = digits.values[0][digits.shuffle][digits.drawn] == 3
     bits = np.packbits(inside, bitorder="little").tobytes()
     told = describe(digits, bits, digits.labels[0], shuffled=True)
     assert [one["name"] for one in told["classes"]] == ["3"]

@@ -11,9 +11,8 @@ import pytest
 import labelens
 from explorer.answers import unpack
 from labelens import Wheel, tables
-from labelens.explorer.explored import bundled, from_arrays, from_file
-from labelens.explorer.picture import overview, picture, read_axes, row
-from labelens.explorer.script import script
+from labelens.explorer.answers import overview, picture, read_axes, row
+from labelens.explorer.explored import bundled, from_arrays, from_file, script
 from labelens.explorer.server import embedding_file
 from labelens.explorer.session import Session
 from labelens.explorer.view import ControlState, RefusedError

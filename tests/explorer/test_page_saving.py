@@ -9,7 +9,9 @@ from sklearn.datasets import load_digits
 import labelens
 from browser import Keys
 from explorer.page import framed
-from labelens.explorer.serving import Explorer, bundled_sessions
+from labelens.explorer.explored import bundled
+from labelens.explorer.server import Sessions
+from labelens.explorer.serving import Explorer
 
 
 def downloaded(page, name):
@@ -42,7 +44,7 @@ def test_saved_files_load(opened):
 
 
 def test_the_python_of_a_view_gives_its_points(page):
-    explorer = Explorer(bundled_sessions()).start()
+    explorer = Explorer(Sessions(bundled())).start()
     try:
         page.look(explorer.url)
         page.choose("method", "ksrp")

@@ -245,5 +245,5 @@ def test_a_port_that_is_taken(iris):
 
 def test_view_defaults_are_views(iris):
     sessions = session_of(from_arrays(*load_digits(return_X_y=True)))
-    default = sessions[0].default()
+    default = sessions.open(0).default()
     assert ControlState.read(vars(default), 1) == default

@@ -110,38 +110,17 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         self
         """
-        automatic = isinstance(self.temperature, str) and self.temperature == "auto"
-        if not automatic:
-            if isinstance(self.temperature, str):
-                raise ValueError(
-                    f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
-                )
+        if not isinstance(self.temperature, str):
             check_number(self.temperature, "temperature", 0, open_low=True)
+        elif self.temperature != "auto":
+            raise ValueError(
+                f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
+            )
         with unchanged_on_error(self):
             rows = check_rows(self, X, reset=True)
             labels, codes, classes = numbered_classes(y, rows.shape[0])
-            estimator = self._embedder(len(classes), rows.shape[1]).fit(rows, labels)
-            return self._around(estimator, estimator.transform(rows), codes, classes)
-
-    def _around(
-        self, estimator: Any, embedded: Any, codes: NDArray[np.intp], classes: list[Any]
-    ) -> Self:
-        """The rest of the fit, from (n, k) embedded rows and the numbers of their classes."""
-        self.estimator_, self.classes_ = estimator, as_class_array(classes)
-        embedded, c = np.asarray(embedded, dtype=np.float64), len(classes)
-        self._centre, self._weights, self._offsets = _discriminant(embedded, codes, c)
-        # The temperature and the order of the anchors need no more than some rows: some of every
-        # class, also where classes come in turn and every other row would be of every other class.
-        step = max(1, embedded.size // BLOCK_NUMBERS, len(codes) * c // BLOCK_NUMBERS)
-        rows = np.sort(np.argsort(codes, kind="stable")[::step])
-        some, own = self._scores(embedded[rows]), codes[rows]
-        self.temperature_ = (
-            _confidence_like_accuracy(some, own)
-            if isinstance(self.temperature, str)
-            else float(self.temperature)
-        )
-        probabilities = softmax(some / self.temperature_, axis=1)
-        self.anchors_ = _anchors(_confusion(probabilities, own))
+            estimator = embedder(self, len(classes), rows.shape[1]).fit(rows, labels)
+            arrange(self, estimator, estimator.transform(rows), codes, classes)
         return self
 
     def transform(self, X: MatrixLike) -> NDArray[Any]:
@@ -158,36 +137,8 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         check_is_fitted(self, "anchors_")
         rows = check_rows(self, X, reset=False)
-        points = self._placed(self.estimator_.transform(rows))
+        points = place(self, self.estimator_.transform(rows))
         return points.astype(np.float32 if rows.dtype == np.float32 else np.float64)
-
-    def _placed(self, embedded: Any) -> Array:
-        """(n, k) -> (n, 2)"""
-        embedded = np.asarray(embedded, dtype=np.float64)
-        points = np.empty((len(embedded), 2))
-        block = max(1, BLOCK_NUMBERS // len(self.anchors_))
-        for start in range(0, len(points), block):
-            here = slice(start, start + block)
-            scores = self._scores(embedded[here])
-            points[here] = softmax(scores / self.temperature_, axis=1) @ self.anchors_
-        return points
-
-    def _embedder(self, n_classes: int, n_features: int) -> Any:
-        if self.estimator is None:
-            embedder: Any = KernelSupervisedPCA(
-                shrinkage=1e-3, scale="minmax", random_state=self.random_state
-            )
-        else:
-            embedder = clone(self.estimator)
-        parameters = embedder.get_params(deep=False)
-        if "n_components" in parameters:
-            width = parameters.get("n_random_features", n_features)
-            embedder.set_params(n_components=min(n_classes - 1, width))
-        return embedder
-
-    def _scores(self, embedded: Array) -> Array:
-        """(n, k) -> (n, c), up to a term that is the same for all classes of a row."""
-        return (embedded - self._centre) @ self._weights + self._offsets
 
     @property
     def _n_features_out(self) -> int:
@@ -199,6 +150,57 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def embedder(wheel: Wheel, n_classes: int, n_features: int) -> Any:
+    """The unfitted estimator that embeds the rows of a wheel."""
+    model = wheel.estimator
+    if model is None:
+        model = KernelSupervisedPCA(shrinkage=1e-3, scale="minmax", random_state=wheel.random_state)
+    model = clone(model)
+    parameters = model.get_params(deep=False)
+    if "n_components" in parameters:
+        width = parameters.get("n_random_features", n_features)
+        model.set_params(n_components=min(n_classes - 1, width))
+    return model
+
+
+def arrange(
+    wheel: Wheel, estimator: Any, embedded: Any, codes: NDArray[np.intp], classes: list[Any]
+) -> None:
+    """Fit a wheel to the fitted estimator's (n, k) embedded rows and their class numbers."""
+    wheel.estimator_, wheel.classes_ = estimator, as_class_array(classes)
+    embedded, c = np.asarray(embedded, dtype=np.float64), len(classes)
+    wheel._centre, wheel._weights, wheel._offsets = _discriminant(embedded, codes, c)
+    # The temperature and the order of the anchors need no more than some rows: some of every
+    # class, also where classes come in turn and every other row would be of every other class.
+    step = max(1, embedded.size // BLOCK_NUMBERS, len(codes) * c // BLOCK_NUMBERS)
+    rows = np.sort(np.argsort(codes, kind="stable")[::step])
+    some, own = _scores(wheel, embedded[rows]), codes[rows]
+    wheel.temperature_ = (
+        _confidence_like_accuracy(some, own)
+        if isinstance(wheel.temperature, str)
+        else float(wheel.temperature)
+    )
+    probabilities = softmax(some / wheel.temperature_, axis=1)
+    wheel.anchors_ = _anchors(_confusion(probabilities, own))
+
+
+def place(wheel: Wheel, embedded: Any) -> Array:
+    """(n, k) embedded rows -> (n, 2) on the disc."""
+    embedded = np.asarray(embedded, dtype=np.float64)
+    points = np.empty((len(embedded), 2))
+    block = max(1, BLOCK_NUMBERS // len(wheel.anchors_))
+    for start in range(0, len(points), block):
+        here = slice(start, start + block)
+        scores = _scores(wheel, embedded[here])
+        points[here] = softmax(scores / wheel.temperature_, axis=1) @ wheel.anchors_
+    return points
+
+
+def _scores(wheel: Wheel, embedded: Array) -> Array:
+    """(n, k) -> (n, c), up to a term that is the same for all classes of a row."""
+    return (embedded - wheel._centre) @ wheel._weights + wheel._offsets
 
 
 def numbered_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp], list[Any]]:
@@ -223,9 +225,7 @@ def _discriminant(embedded: Array, codes: Any, n_classes: int) -> tuple[Array, A
     n = len(embedded)
     centre = embedded.mean(axis=0)
     embedded = embedded - centre
-    counts = np.bincount(codes, minlength=n_classes)
-    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_classes, n))
-    means = (members @ embedded) / counts[:, None]
+    means = _class_means(embedded, codes, n_classes)
     around = embedded - means[codes]
     # A flexible embedding leaves next to nothing within the classes of its training rows: the total
     # covariance keeps the units sane.
@@ -258,11 +258,15 @@ def _confidence_like_accuracy(scores: Array, codes: Any) -> float:
 
 def _confusion(probabilities: Array, codes: Any) -> Array:
     """(c, c) symmetric: how much of one class is taken for another."""
-    n, c = probabilities.shape
-    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(c, n))
-    counts = np.maximum(np.bincount(codes, minlength=c), 1)
-    mean = (members @ probabilities) / counts[:, None]
+    mean = _class_means(probabilities, codes, probabilities.shape[1])
     return mean + mean.T
+
+
+def _class_means(rows: Array, codes: Any, n_classes: int) -> Array:
+    """(n, k) -> (c, k)"""
+    n = len(rows)
+    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_classes, n))
+    return (members @ rows) / np.maximum(np.bincount(codes, minlength=n_classes), 1)[:, None]
 
 
 def _anchors(confusion: Array) -> Array:

@@ -24,6 +24,7 @@ from .._judge.trial import FITTING, JUDGING, Scores, Trial, try_out
 from ..persist import save
 from ..plot.selection import gamma_scores
 from ..report import Contents, Label, write_report
+from ..report.columns import embedding_frame
 from . import options as o
 from .build import load, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show
@@ -130,12 +131,7 @@ def write_all(
 ) -> None:
     bar.at(WRITING)
     columns = by_name(label, table.labels)
-    frame = table.shown[[]].reset_index(names="row")
-    frame["part"] = np.where(trial.test, "test", "train")
-    for name, values in columns.items():
-        frame[f"label_{name}"] = values
-    for j in range(trial.Z.shape[1]):
-        frame[f"z{j + 1}"] = trial.Z[:, j]
+    frame = embedding_frame(table.shown.index, trial.Z, trial.test, columns)
     tables.write(frame, folder / embedding)
     save(trial.model, folder / FILES["model"], table=table.encoding)
     bar.at(DRAWING)

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from .. import tables
-from ..explorer.explored import from_file
+from ..explorer.explored import bundled, from_file
 from ..explorer.server import Sessions
-from ..explorer.serving import Explorer, bundled_sessions, session_of
+from ..explorer.serving import Explorer, session_of
 from . import options as o
 from .build import READING, check_labels, label_names
 from .output import Bar, in_words, messages
@@ -42,7 +42,7 @@ def explore(
         elif columns != o.ColumnOptions():
             raise ValueError("These options choose columns of a file; name the file first.")
         else:
-            sessions = bundled_sessions()
+            sessions = Sessions(bundled())
         explorer = Explorer(sessions, port=port)
         typer.echo(f"Exploring at {explorer.url}")
         messages.print("Press Ctrl-C to stop.", markup=False)

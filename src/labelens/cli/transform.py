@@ -11,6 +11,7 @@ from .. import tables
 from .._base.optional import require
 from .._out_of_core import transform as stream
 from ..persist import load, load_with_table
+from ..report.columns import embedding_frame
 from . import options as o
 from .build import READING
 from .output import Bar, in_words, new_file, show
@@ -66,9 +67,6 @@ def transform(
                 rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             Z = estimator.transform(rows)
             bar.at("writing")
-            written = table.shown[[]].reset_index(names="row")
-            for j in range(Z.shape[1]):
-                written[f"z{j + 1}"] = Z[:, j]
-            tables.write(written, path)
+            tables.write(embedding_frame(table.shown.index, Z), path)
         facts = {"model": model.name, "data": data.name, "rows": len(Z)}
         show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet, table.notes)

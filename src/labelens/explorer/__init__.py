@@ -49,6 +49,10 @@ def explore(
     True
     >>> explorer.stop()
     """
-    from .serving import serve  # the page's machinery is loaded when somebody looks
+    # The page's machinery is loaded when somebody looks.
+    from .explored import bundled, from_arrays
+    from .server import Sessions
+    from .serving import Explorer, session_of
 
-    return serve(X, y, height)
+    sessions = Sessions(bundled()) if X is None else session_of(from_arrays(X, y))
+    return Explorer(sessions, framed=True, height=height).start()

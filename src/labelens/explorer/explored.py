@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from .._base.optional import require
 from .._base.validation import check_rows
 from .._core.labels import read_labels
 from ..datasets import load_ionosphere, load_sonar, make_spirals, make_xor
+from .view import ControlState
 
 FEWEST = 8  # rows, below which nothing can be held out
+SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
 MOST_LABEL_COLUMNS = 200
 
 
@@ -32,10 +34,10 @@ class ExploredData:
     notes: list[str]
     code: Callable[[str], str]  # the name of a label -> Python that sets X and y
     # The names of columns that a saved model asks for; None where X had none.
-    feature_names: list[str] | None = field(default=None)
-    encoding: tables.Encoding | None = field(default=None)  # of a table
+    feature_names: list[str] | None = None
+    encoding: tables.Encoding | None = None  # of a table
     # (n,) rising, where some rows were left out: by which the user knows the others.
-    numbers: NDArray[np.int64] | None = field(default=None)
+    numbers: NDArray[np.int64] | None = None
 
 
 def from_table(name: str, table: tables.Table, code: str) -> ExploredData:
@@ -213,3 +215,30 @@ def _drawn(title: str, make: Callable[..., Any]) -> ExploredData:
     names = [f"x{j}" for j in range(X.shape[1])]
     code = f"from labelens.datasets import {maker}\n\nX, y = {maker}(random_state=0)"
     return ExploredData(title, X, names, {"class": y}, {}, [], lambda _: code)
+
+
+def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
+    """Python that makes the picture of a view without the page; `estimator` is that of the view."""
+    label = list(material.labels)[view.label]
+    method = type(estimator).__name__
+    default = type(estimator)().get_params()
+    changed = {k: v for k, v in estimator.get_params().items() if v != default[k]}
+    model = f"{method}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+    names = [method]
+    if view.wheel:
+        model, names = f"Wheel({model})", [method, "Wheel"]
+    strata = "y" if len(material.labels) == 1 else "None"
+    lines = [
+        f"from labelens import {', '.join(names)}",
+        "from labelens._judge.trial import held_out",
+        *material.code(label).splitlines(),
+        f"train = ~held_out({strata}, len(X), {SPLIT_SEED})  # the rows that are fitted",
+        f"model = {model}",
+        "model.fit(X[train], y[train])",
+        "Z = model.transform(X)",
+    ]
+    imports = {line for line in lines if line.startswith(("from ", "import "))}
+    # As isort has them: `import numpy` before `from pathlib`, the others by name.
+    ordered = sorted(imports, key=lambda line: (line.startswith("from labelens"), line))
+    body = [line for line in lines if line and line not in imports]
+    return "\n".join([*ordered, "", *body, ""])

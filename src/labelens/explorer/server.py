@@ -19,10 +19,9 @@ from .. import tables
 from .._base.optional import require
 from .._base.page import PALETTE
 from ..persist import save
-from .explored import ExploredData
-from .group import describe
-from .picture import column, overview, picture, read_axes, row
-from .script import script
+from ..report.columns import embedding_frame
+from .answers import column, describe, overview, picture, read_axes, row
+from .explored import ExploredData, script
 from .session import Session
 from .view import ControlState, RefusedError, truth, whole, word
 
@@ -119,7 +118,7 @@ class Sessions:
         self._made: dict[int, Session] = {}
         self._lock = Lock()
 
-    def __getitem__(self, number: Any) -> Session:
+    def open(self, number: Any) -> Session:
         whole(number, "data", 0, len(self.titles) - 1)
         with self._lock:
             if number not in self._made:
@@ -140,12 +139,6 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
     turns, one_at_a_time = Turns(), asyncio.Lock()
     top, instance = f"/{token}", secrets.token_hex(8)
 
-    def binary(body: bytes) -> Any:
-        return Response(body, media_type="application/octet-stream")
-
-    def said(sentence: str, status: int) -> Any:
-        return JSONResponse({"error": " ".join(sentence.split())}, status)
-
     async def body_of(request: Any) -> bytes:
         parts, size = [], 0
         async for part in request.stream():
@@ -155,30 +148,49 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
             parts.append(part)
         return b"".join(parts)
 
-    async def message(request: Any, *names: str) -> dict[str, Any]:
-        body = await body_of(request)
+    async def read_view(request: Any, *names: str) -> tuple[Session, ControlState, dict[str, Any]]:
+        """The session and the view that a message is about, and its other fields."""
+        body, names = await body_of(request), ("data", "view", *names)
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
             raise RefusedError("This is no JSON.") from None
         if not isinstance(found, dict) or set(found) != set(names):
             raise RefusedError(f"A message here has the fields {', '.join(names)}.")
-        return found
+        session = await run_in_threadpool(sessions.open, found["data"])
+        return session, ControlState.read(found["view"], len(session.labels)), found
 
-    def guarded(handler: Any) -> Any:
-        """What goes wrong, in one sentence."""
+    def error(sentence: str, status: int) -> Any:
+        return JSONResponse({"error": " ".join(sentence.split())}, status)
+
+    def route(path: str, handler: Any, method: str = "POST") -> Any:
+        """Of a handler that returns what to send; what goes wrong is sent in one sentence."""
 
         async def answer(request: Any) -> Any:
             try:
-                return await handler(request)
-            except RefusedError as error:
-                return said(str(error), 400)
+                found = await handler(request)
+            except RefusedError as refused:
+                return error(str(refused), 400)
             except MemoryError:
-                return said("There is not enough memory for this fit.", 422)
-            except (ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError) as error:
-                return said(str(error), 422)
+                return error("There is not enough memory for this fit.", 422)
+            except (ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError) as failed:
+                return error(str(failed), 422)
+            if isinstance(found, dict):
+                return JSONResponse(found)
+            if isinstance(found, bytes):
+                return Response(found, media_type="application/octet-stream")
+            return found
 
-        return answer
+        return Route(top + path, answer, methods=[method])
+
+    def known(path: str, answer: Callable[..., Any]) -> Any:
+        """What `answer` says of a session, and of the number in the path."""
+
+        async def handler(request: Any) -> Any:
+            data, *number = request.path_params.values()
+            return await run_in_threadpool(lambda: answer(sessions.open(data), *number))
+
+        return route(f"/data/{{data:int}}{path}", handler, "GET")
 
     def asset(name: str, body: bytes) -> Any:
         kind = f"{TEXT[name.rpartition('.')[2]]}; charset=utf-8"
@@ -189,29 +201,11 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         return Route(f"{top}/{name if name != 'index.html' else ''}", answer)
 
     async def alive(request: Any) -> Any:
-        told = {"instance": instance, "served": turns.served, "titles": sessions.titles}
-        return JSONResponse(told)
-
-    async def data(request: Any) -> Any:
-        number = request.path_params["data"]
-        return binary(await run_in_threadpool(lambda: overview(sessions[number])))
-
-    async def colours(request: Any) -> Any:
-        which = request.path_params
-        return binary(
-            await run_in_threadpool(lambda: column(sessions[which["data"]], which["column"]))
-        )
-
-    async def facts(request: Any) -> Any:
-        which = request.path_params
-        found = await run_in_threadpool(lambda: row(sessions[which["data"]], which["row"]))
-        return JSONResponse(found)
+        return {"instance": instance, "served": turns.served, "titles": sessions.titles}
 
     async def fit(request: Any) -> Any:
-        fields = "client", "pane", "turn", "data", "view", "axes", "shuffled"
-        asked = await message(request, *fields)
-        session = await run_in_threadpool(lambda: sessions[asked["data"]])
-        view = ControlState.read(asked["view"], len(session.labels))
+        fields = "client", "pane", "turn", "axes", "shuffled"
+        session, view, asked = await read_view(request, *fields)
         axes, shuffled = read_axes(asked["axes"], view), truth(asked["shuffled"], "shuffled")
         turn = whole(asked["turn"], "turn", 0, 2**53)
         pane = f"{_short(asked['client'])} {_short(asked['pane'])}"
@@ -220,33 +214,22 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
             if turns.over(pane, turn):
                 return Response(status_code=204)
             turns.served += 1
-            return binary(
-                await run_in_threadpool(
-                    lambda: picture(session, session.fit(view, exact=False), axes, shuffled)
-                )
+            return await run_in_threadpool(
+                lambda: picture(session, session.fit(view, exact=False), axes, shuffled)
             )
 
     async def group(request: Any) -> Any:
         which, bits = request.path_params, await body_of(request)
-        session = await run_in_threadpool(lambda: sessions[which["data"]])
+        session = await run_in_threadpool(sessions.open, which["data"])
         label = session.labels[whole(which["label"], "label", 0, len(session.labels) - 1)]
         shuffled = word(which["labels"], "labels", ("own", "shuffled")) == "shuffled"
-        return JSONResponse(
-            await run_in_threadpool(lambda: describe(session, bits, label, shuffled))
-        )
-
-    async def read_view(request: Any, *names: str) -> tuple[Session, ControlState, dict[str, Any]]:
-        asked = await message(request, "data", "view", *names)
-        session = await run_in_threadpool(lambda: sessions[asked["data"]])
-        return session, ControlState.read(asked["view"], len(session.labels)), asked
+        return await run_in_threadpool(describe, session, bits, label, shuffled)
 
     async def code(request: Any) -> Any:
         session, view, _ = await read_view(request)
         async with one_at_a_time:
-            text = await run_in_threadpool(
-                lambda: script(session.material, view, session.estimator(view))
-            )
-        return JSONResponse({"code": text})
+            estimator = await run_in_threadpool(session.estimator, view)
+        return {"code": script(session.material, view, estimator)}
 
     async def saved(request: Any) -> Any:
         session, view, asked = await read_view(request, "what", "format")
@@ -254,29 +237,24 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         what = word(asked["what"], "what", ("embedding", "model"))
         async with one_at_a_time:
             if what == "model":
-                body = await run_in_threadpool(lambda: model_file(session, view))
-                return Response(body, media_type="application/octet-stream")
-            body = await run_in_threadpool(lambda: embedding_file(session, view, kind))
+                return await run_in_threadpool(model_file, session, view)
+            body = await run_in_threadpool(embedding_file, session, view, kind)
         return Response(body, media_type=TYPE_OF[kind])
 
     async def whole_link(request: Any) -> Any:
         return responses.RedirectResponse(f"{top}/")
 
     routes = [
-        Route(top, whole_link),
+        route("", whole_link, "GET"),
         *(asset(name, body) for name, body in _page().items()),
-        Route(f"{top}/alive", alive),
-        Route(f"{top}/data/{{data:int}}", guarded(data)),
-        Route(f"{top}/data/{{data:int}}/column/{{column:int}}", guarded(colours)),
-        Route(f"{top}/data/{{data:int}}/row/{{row:int}}", guarded(facts)),
-        Route(
-            f"{top}/data/{{data:int}}/group/{{label:int}}/{{labels}}",
-            guarded(group),
-            methods=["POST"],
-        ),
-        Route(f"{top}/fit", guarded(fit), methods=["POST"]),
-        Route(f"{top}/code", guarded(code), methods=["POST"]),
-        Route(f"{top}/save", guarded(saved), methods=["POST"]),
+        route("/alive", alive, "GET"),
+        known("", overview),
+        known("/column/{column:int}", column),
+        known("/row/{row:int}", row),
+        route("/data/{data:int}/group/{label:int}/{labels}", group),
+        route("/fit", fit),
+        route("/code", code),
+        route("/save", saved),
     ]
     app = Starlette(routes=routes)
     app.router.redirect_slashes = False
@@ -298,26 +276,22 @@ def _short(name: Any) -> str:
 
 def model_file(session: Session, view: ControlState) -> bytes:
     """As `labelens.load` reads it; of a wheel the estimator within."""
-    model = session.fit(view).model
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.labelens"
-        table = session.material.encoding
-        save(model.estimator_ if view.wheel else model, path, table=table)
-        return path.read_bytes()
+    model, table = session.fit(view).model, session.material.encoding
+    model = model.estimator_ if view.wheel else model
+    return _written("model.labelens", lambda path: save(model, path, table=table))
 
 
 def embedding_file(session: Session, view: ControlState, kind: str) -> bytes:
     """Every row of the data, in its own order: number, part, labels and components."""
-    pandas = require("pandas", extra="cli")
     Z = np.empty_like(found := session.embed_all(session.fit(view)))
     Z[session.order] = found
-    frame = pandas.DataFrame({"row": np.sort(session.numbers)})
-    frame["part"] = np.where(session.trained, "train", "test")
-    for name, values in session.material.labels.items():
-        frame[f"label_{name}"] = values
-    for j in range(Z.shape[1]):
-        frame[f"z{j + 1}"] = Z[:, j]
+    numbers, labels = np.sort(session.numbers), session.material.labels
+    frame = embedding_frame(numbers, Z, ~session.trained, labels)
+    return _written(f"embedding.{kind}", lambda path: tables.write(frame, path))
+
+
+def _written(name: str, write: Callable[[Path], None]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"embedding.{kind}"
-        tables.write(frame, path)
+        path = Path(folder) / name
+        write(path)
         return path.read_bytes()

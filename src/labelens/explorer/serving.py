@@ -8,10 +8,9 @@ import socket
 import time
 from html import escape
 from threading import Thread
-from typing import Any
 
 from .._base.optional import require
-from .explored import ExploredData, bundled, from_arrays
+from .explored import ExploredData
 from .server import Sessions, make_app
 
 HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach the page
@@ -100,19 +99,8 @@ def _listening(port: int) -> socket.socket:
     return listener
 
 
-def serve(X: Any, y: Any, height: int) -> Explorer:
-    """What `labelens.explore` does."""
-    sessions = bundled_sessions() if X is None else session_of(from_arrays(X, y))
-    return Explorer(sessions, framed=True, height=height).start()
-
-
-def bundled_sessions() -> Sessions:
-    """Of the data that come with the package."""
-    return Sessions(bundled())
-
-
 def session_of(material: ExploredData) -> Sessions:
     """Of one data set; what is wrong with it is said here, and not on the page."""
     sessions = Sessions({material.name: lambda: material})
-    sessions[0]
+    sessions.open(0)
     return sessions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._base.jit import get_ready
 from .._base.threads import cached_property, one_blas_thread
@@ -21,45 +20,23 @@ from .._base.validation import check_seed
 from .._core.moments import Spread
 from .._fit import settings
 from .._fit.batch import Batch, read_batch
-from .._fit.fitted import embed_rows
 from .._fit.recipe import draw_recipe, settle_kernel, spread_of
-from .._fit.task import is_continuous, nearest, score
+from .._fit.task import Task, is_continuous
 from .._judge.trial import held_out, some_of
-from .._judge.wheel import Wheel, numbered_classes
+from .._judge.wheel import Wheel, arrange, embedder, numbered_classes, place
 from ..methods import KernelSupervisedPCA, SupervisedPCA
-from ..report.classes import Classes, read_classes
-from ..report.colouring import LabelColours
-from ..report.sample import LIMIT, stratified
-from ..report.verdict import interpret
-from .explored import FEWEST, ExploredData
+from ..report.colouring import Colouring, read_colouring, stratified
+from ..report.evidence import interpret
+from .explored import FEWEST, SPLIT_SEED, ExploredData
 from .space import FittedSpace, Space, embed_each
 from .view import ControlState
 
-SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
 # Rows that neighbours are looked for among, and rows that look.
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 KEPT_FITS, KEPT_SPACES = 4, 2
 MOST_ON_WHEEL = 5000  # classes
 ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
-
-
-@dataclass(frozen=True, eq=False)
-class LabelColumn:
-    name: str
-    values: NDArray[Any]  # (n,) in the order of the session
-    continuous: bool
-    mixed: NDArray[Any]  # (n,) the same labels, shuffled
-    classes: Classes | None
-
-    @cached_property
-    def numbers(self) -> NDArray[np.float64] | None:
-        return self.values.astype(np.float64) if self.continuous else None
-
-    @property
-    def codes(self) -> NDArray[Any]:
-        """(n,) the labels that are numbers, or numbers that are equal where classes are."""
-        return self.numbers if self.classes is None else self.classes.codes  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +72,10 @@ class Session:
         self.material = replace(material, X=np.empty((0, self.X.shape[1])))
         draw = np.random.default_rng(SPLIT_SEED)
         self.shuffle = draw.permutation(n)  # whose label each row has where labels are shuffled
-        self.labels = [
-            self._label(name, values[self.order]) for name, values in material.labels.items()
-        ]
+        self.values = [values[self.order] for values in columns]
+        self.labels = list(map(_read_label, material.labels, self.values))
         # Rows that are drawn, those that neighbours are sought among, and those that seek.
-        first = self.labels[0]
-        self.drawn = stratified(
-            LabelColours(first.name, first.classes, first.numbers).strata(), LIMIT
-        )
+        self.drawn = stratified(self.labels[0].strata())
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
         self.asked = some_of(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
@@ -113,14 +86,6 @@ class Session:
         self._gammas: dict[tuple[str, str], float] = {}
         self._lock, self._warmed = RLock(), False
         get_ready(self.X.size)
-
-    def _label(self, name: str, values: NDArray[Any]) -> LabelColumn:
-        continuous = is_continuous(values)
-        classes = None if continuous else read_classes(values)
-        if classes is not None and len(classes.names) < 2:
-            same = f"All rows have the same {name}, {classes.names[0]!r}"
-            raise ValueError(f"{same}: there is nothing to tell apart.")
-        return LabelColumn(name, values, continuous, values[self.shuffle], classes)
 
     @property
     def trained(self) -> NDArray[np.bool_]:
@@ -134,7 +99,7 @@ class Session:
         label, d = self.labels[0], self.X.shape[1]
         k = min(2, d)
         # As many classes as components span too few directions; variance gives the others.
-        few = label.classes is not None and len(label.classes.names) <= k
+        few = 0 < len(label.names) <= k
         return ControlState(
             label=0, method="spca", kernel="rbf", gamma=1.0, components=k,
             target_weight=0.9 if few else 1.0, shrinkage=1.0, label_shrinkage=1.0,
@@ -165,21 +130,18 @@ class Session:
 
     def _fit(self, view: ControlState, exact: bool) -> Fit:
         start = perf_counter()
-        label = self.labels[view.label]
         scale_gamma = self._scale_gamma(view) if view.kernelised else None
+        own, other, space = self._pair(view, scale_gamma, exact)
+        exact = exact or not space.roughly(own.near)
+        model, control, note = own.model, other.model, own.note
         if view.wheel:
-            model, control, Z, chance, exact = self._wheel(view, scale_gamma, exact)
-            notes = [] if exact else [ROUGHLY]
+            (model, Z), (control, chance) = self._wheels(view, own, other, space)
+            note = ""
         else:
-            own, other, space = self._pair(view, scale_gamma, exact)
-            exact = exact or not space.roughly(own.near)
             whole = len(self.looked) == len(self.X)
             Z, chance = embed_each([own, other], space.rows if whole else space.rows[self.looked])
-            model, control = own.model, other.model
-            notes = [note for note in (own.note, "" if exact else ROUGHLY) if note]
-        judged = self._judged_places
-        scores = self._scores(label, Z[judged], chance[judged])
-        inner = model.estimator_ if view.wheel else model
+        judged = np.searchsorted(self.looked, np.concatenate([self.known, self.asked]))
+        scores = self._scores(self.labels[view.label], Z[judged], chance[judged])
         return Fit(
             view,
             model,
@@ -188,8 +150,8 @@ class Session:
             chance,
             scores,
             interpret(scores, len(self.asked)),
-            notes,
-            float(inner.gamma_) if view.kernelised and inner.gamma_ is not None else None,
+            [said for said in (note, "" if exact else ROUGHLY) if said],
+            float(own.model.gamma_) if view.kernelised and own.model.gamma_ is not None else None,
             scale_gamma,
             perf_counter() - start,
             exact,
@@ -200,9 +162,11 @@ class Session:
     ) -> tuple[FittedSpace, FittedSpace, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
         label, pair = self.labels[view.label], []
+        if view.wheel:
+            view = replace(view, components=self._wheel_components(view))
         with one_blas_thread():
             for mixed in (False, True):
-                estimator = self.named(view.estimator(scale_gamma, label.continuous))
+                estimator = self._named(view.estimator(scale_gamma, label.continuous))
                 settings.check(estimator)
                 batch = self._batch(view.label, mixed)
                 if view.kernelised and view.scale != "none":
@@ -224,50 +188,55 @@ class Session:
         if len(self.looked) == len(self.X):
             return fit.Z
         if fit.view.wheel:
-            return fit.model._placed(_unnamed(fit.model.estimator_)(self.X)).astype(fit.Z.dtype)
-        return _unnamed(fit.model)(self.X)
+            embedded = fit.model.estimator_._embedded(None, self.X)
+            return place(fit.model, embedded).astype(fit.Z.dtype)
+        return fit.model._embedded(None, self.X)
 
-    def _wheel(self, view: ControlState, scale_gamma: float | None, exact: bool) -> Any:
-        """The same on the wheel: the model, its control, both embeddings, and whether exact."""
+    def _wheel_components(self, view: ControlState) -> int:
+        """Of the embedding that a wheel is made of."""
         label = self.labels[view.label]
-        if label.classes is None:
+        if label.continuous:
             raise ValueError(
                 f"A wheel has a place for every class, and {label.name!r} holds continuous numbers."
             )
-        if len(label.classes.names) > MOST_ON_WHEEL:
+        if len(label.names) > MOST_ON_WHEEL:
             raise ValueError(
-                f"A wheel of {len(label.classes.names):,} classes cannot be read, nor ordered in "
+                f"A wheel of {len(label.names):,} classes cannot be read, nor ordered in "
                 f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
             )
-        n, d = self.n_train, self.X.shape[1]
-        plain = Wheel(view.estimator(scale_gamma, label.continuous))
-        numbered = [self._numbered(view.label, mixed) for mixed in (False, True)]
-        k = plain._embedder(len(numbered[0][1]), d).n_components
-        own, other, space = self._pair(replace(view, components=k), scale_gamma, exact)
-        exact = exact or not space.roughly(own.near)
+        _, classes = self._numbered(view.label, False)
+        wheel = Wheel(self.estimator(view))
+        return int(embedder(wheel, len(classes), self.X.shape[1]).n_components)
 
-        def turned(fitted: FittedSpace, embedded: Any, numbered: Any) -> tuple[Wheel, NDArray[Any]]:
-            wheel = clone(plain)
-            wheel.n_features_in_ = d
-            wheel._around(fitted.model, embedded[:n], *numbered)
-            return wheel, wheel._placed(embedded[self.looked]).astype(embedded.dtype)
+    def _wheels(
+        self, view: ControlState, own: FittedSpace, other: FittedSpace, space: Space
+    ) -> Iterable[tuple[Wheel, NDArray[Any]]]:
+        """The wheels of the fit and of its control, and where they put the rows looked at."""
+
+        def turned(fitted: FittedSpace, embedded: Any, mixed: bool) -> tuple[Wheel, NDArray[Any]]:
+            wheel = Wheel(self.estimator(view))
+            wheel.n_features_in_ = self.X.shape[1]
+            numbered = self._numbered(view.label, mixed)
+            arrange(wheel, fitted.model, embedded[: self.n_train], *numbered)
+            return wheel, place(wheel, embedded[self.looked]).astype(embedded.dtype)
 
         both = embed_each([own, other], space.rows)
         with one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            (model, Z), (control, chance) = pool.map(turned, (own, other), both, numbered)
-        return model, control, Z, chance, exact
+            return list(pool.map(turned, (own, other), both, (False, True)))
 
-    def named(self, estimator: Any) -> Any:
+    def _named(self, estimator: Any) -> Any:
         estimator.n_features_in_ = self.X.shape[1]
         if self.material.feature_names is not None:
             estimator.feature_names_in_ = np.array(self.material.feature_names, dtype=object)
         return estimator
 
+    def _training_labels(self, label: int, mixed: bool) -> NDArray[Any]:
+        values = self.values[label]
+        return (values[self.shuffle] if mixed else values)[: self.n_train]
+
     def _batch(self, label: int, mixed: bool) -> Batch:
         if (label, mixed) not in self._batches:
-            one = self.labels[label]
-            labels = (one.mixed if mixed else one.values)[: self.n_train]
-            rows = self.X[: self.n_train]
+            rows, labels = self.X[: self.n_train], self._training_labels(label, mixed)
             self._batches[label, mixed] = read_batch(
                 SupervisedPCA(), rows, labels, None, True, True
             )
@@ -276,8 +245,7 @@ class Session:
     def _numbered(self, label: int, mixed: bool) -> Any:
         """The number of the class of every training row, and these classes, sorted."""
         if (label, mixed) not in self._numbers:
-            one = self.labels[label]
-            labels = (one.mixed if mixed else one.values)[: self.n_train]
+            labels = self._training_labels(label, mixed)
             self._numbers[label, mixed] = numbered_classes(labels, self.n_train)[1:]
         return self._numbers[label, mixed]
 
@@ -315,34 +283,23 @@ class Session:
     # Judging -------------------------------------------------------------------------------------
 
     @cached_property
-    def _judged(self) -> NDArray[np.int64]:
-        return np.concatenate([self.known, self.asked])
-
-    @cached_property
-    def _judged_places(self) -> NDArray[np.int64]:
-        """Of the judged rows among those looked at."""
-        return np.searchsorted(self.looked, self._judged)
-
-    @cached_property
     def drawn_places(self) -> NDArray[np.int64]:
         return np.searchsorted(self.looked, self.drawn)
 
-    def _scores(
-        self, label: LabelColumn, Z: NDArray[Any], by_chance: NDArray[Any]
-    ) -> dict[str, Any]:
+    def _scores(self, label: Colouring, Z: NDArray[Any], by_chance: NDArray[Any]) -> dict[str, Any]:
         """1-NN accuracy, or 5-NN R^2, of rows held out, and of the same under shuffled labels."""
-        known, asked, k = self.known, self.asked, 5 if label.continuous else 1
-        mixed, m = label.codes[self.shuffle], len(known)
+        known, asked, m = self.known, self.asked, len(self.known)
+        task = Task(None, label.codes, "numbers" if label.continuous else "classes")
+        mixed = label.codes[self.shuffle]
 
         def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
             # Squares of distances must neither overflow nor vanish.
             embedding = embedding / (float(np.abs(embedding).max()) or 1.0)
-            near = nearest(embedding[:m], embedding[m:], min(k, m))
-            return score(_guess(codes[known], near), codes[asked], label.continuous)
+            guesses = task.guesses(embedding[:m], codes[known], embedding[m:])
+            return task.score(guesses, codes[asked])
 
         with one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            pair = [(Z, label.codes), (by_chance, mixed)]
-            heldout, shuffled = pool.map(lambda job: worth(*job), pair)
+            heldout, shuffled = pool.map(worth, (Z, by_chance), (label.codes, mixed))
         majority = None
         if not label.continuous:
             commonest = np.bincount(label.codes[: self.n_train]).argmax()
@@ -381,10 +338,9 @@ class Session:
             space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
 
 
-def _unnamed(model: Any) -> Any:
-    """Its `transform` for arrays whose columns are known to be right."""
-    return lambda rows: embed_rows(model, rows, check_columns=False)
-
-
-def _guess(labels: NDArray[Any], near: NDArray[np.intp]) -> NDArray[Any]:
-    return labels[near[:, 0]] if near.shape[1] == 1 else labels[near].mean(axis=1)
+def _read_label(name: str, values: NDArray[Any]) -> Colouring:
+    label = read_colouring(name, values, is_continuous(values))
+    if len(label.names) == 1:
+        same = f"All rows have the same {name}, {label.names[0]!r}"
+        raise ValueError(f"{same}: there is nothing to tell apart.")
+    return label

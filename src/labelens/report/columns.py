@@ -1,16 +1,19 @@
-"""Columns of any type as small typed arrays: numbers as they are, other values as words and codes.
+"""Columns of any type: in a page as small typed arrays, in a file beside the embedding.
 
-Nothing here is markup: the page's script shows these values as text.
+In a page numbers stay as they are, other values become words and codes. Nothing here is markup: the
+page's script shows these values as text.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._base.optional import require
 
 NO_VALUE = "(missing)"
 
@@ -64,3 +67,18 @@ def _array_of(values: Sequence[Any]) -> NDArray[Any]:
     for i, value in enumerate(values):
         items[i] = value
     return items
+
+
+def embedding_frame(
+    numbers: Any,
+    Z: NDArray[Any],
+    test: Any = None,
+    labels: Mapping[str, NDArray[Any]] | None = None,
+) -> Any:
+    """A DataFrame of an embedding: numbers of rows, part, labels and components."""
+    columns: dict[str, Any] = {"row": numbers}
+    if test is not None:
+        columns["part"] = np.where(test, "test", "train")
+    columns |= {f"label_{name}": values for name, values in (labels or {}).items()}
+    columns |= {f"z{j + 1}": Z[:, j] for j in range(Z.shape[1])}
+    return require("pandas", extra="cli").DataFrame(columns)

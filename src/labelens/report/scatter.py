@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.page import paragraph
-from .colouring import LabelColours
+from .colouring import LIMIT, Colouring, read_colouring, stratified
 from .columns import pack, pack_column
 from .contents import Contents
-from .sample import LIMIT, stratified
 
 MOST_NUMBERS = 2_000_000  # coordinates in a page: 8 MB
 MOST_COMPONENTS = 50
@@ -26,7 +25,7 @@ class ScatterPlot:
     contents: Contents
     rows: NDArray[np.int64]  # the rows drawn
     k: int  # components to choose from
-    colourings: list[LabelColours]  # one for every label
+    colourings: list[Colouring]  # one for every label
     lost: int  # rows without finite coordinates
 
     @classmethod
@@ -37,7 +36,7 @@ class ScatterPlot:
         candidates = np.flatnonzero(finite)
         test = np.asarray(contents.test)
         colourings = [
-            LabelColours.of(name, label.values, contents.continuous)
+            read_colouring(name, label.values, contents.continuous)
             for name, label in contents.labels.items()
         ]
         strata = test.astype(np.int64)
@@ -77,7 +76,7 @@ class ScatterPlot:
             told.append(f"Rows without finite coordinates are not drawn: {self.lost:,}.")
         if self.k < k:
             told.append(f"The first {self.k} of {k:,} components can be chosen as axes.")
-        told += [colouring.cut() for colouring in self.colourings if colouring.pooled]
+        told += filter(None, (colouring.notice() for colouring in self.colourings))
         return f'<p class="notice">{escape(" ".join(told))}</p>\n' if told else ""
 
     def summary(self) -> str:
