@@ -124,6 +124,6 @@ def test_large_data_is_judged_by_a_sample(rng, monkeypatch):
     monkeypatch.setattr("labelens._judge.trial.MOST_NEIGHBOURS", 50)
     X, y = rng.normal(size=(400, 3)), np.arange(400) % 2
     X[:, 0] += 5 * y
-    scores = try_out(SupervisedPCA(1), X, y, 0).each[0].scores
-    assert scores.sampled
-    assert scores.heldout > 0.9
+    trial = try_out(SupervisedPCA(1), X, y, 0)
+    assert trial.sampled
+    assert trial.heldout > 0.9

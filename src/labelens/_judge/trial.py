@@ -34,7 +34,6 @@ class Scores:
     raw: float
     majority: float | None
     shuffled: float
-    sampled: bool  # whether some rows only were used
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,7 @@ class Trial:
     test: NDArray[np.bool_]  # (n,)
     continuous: bool
     fit_seconds: float
+    sampled: bool  # whether some rows only were judged
     each: list[Judgement]  # one for every column of labels
 
     @property
@@ -130,12 +130,12 @@ def try_out(
             raw=score(of(in_raw), truth[asked], continuous),
             majority=None if continuous else _majority(truth[known], truth[asked]),
             shuffled=score(of(by_chance), shuffled[asked], continuous),
-            sampled=len(known) + len(asked) < len(X),
         )
         return Judgement(scores, None if continuous else _confusion(truth[asked], guessed))
 
     each = [judge(j) for j in range(1 if labels.ndim == 1 else labels.shape[1])]
-    return Trial(model, Z, test, continuous, seconds, each)
+    sampled = len(known) + len(asked) < len(X)
+    return Trial(model, Z, test, continuous, seconds, sampled, each)
 
 
 def some_of(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:

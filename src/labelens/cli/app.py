@@ -5,14 +5,11 @@ from __future__ import annotations
 import typer
 
 from .. import __version__
-from .demo import demo
-from .embed import embed
+from .embed import demo, embed
 from .explore import explore
-from .export import export
 from .fit import fit
-from .groups import spread_out
-from .info import info
-from .merge import merge
+from .models import export, info, merge
+from .options import spread_out
 from .transform import transform
 
 app = typer.Typer(

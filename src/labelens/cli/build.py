@@ -37,11 +37,16 @@ def build(method: str, options: dict[str, Any]) -> Any:
     return (SupervisedPCA if method == "pca" else METHODS[method])(**given)
 
 
-def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
-    """Read a file and pick its columns; a label is needed."""
-    frame = tables.read(
+def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
+    """A file as a DataFrame, with the labels of a second file."""
+    return tables.read(
         data, columns.labels, columns.label or (), lambda share: bar.at(READING, share)
     )
+
+
+def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
+    """Read a file and pick its columns; a label is needed."""
+    frame = read(data, columns, bar)
     label = label_names(list(frame.columns), columns)
     table = tables.pick(
         frame,

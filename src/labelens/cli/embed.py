@@ -1,4 +1,4 @@
-"""labelens embed: from a file to an embedding, a model, a picture and a report."""
+"""labelens embed and demo: from a file to an embedding, a model, a plot and a report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections import Counter
 from dataclasses import asdict
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,6 +73,15 @@ def embed(
         show(facts | {"written": str(out)}, json, quiet, notes)
 
 
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("labelens-demo"),
+    force: o.Force = False,
+) -> None:
+    """Embed the bundled sonar returns: mines and rocks."""
+    with as_file(files("labelens") / "datasets" / "data" / "sonar.csv") as path:
+        embed(path, o.ColumnOptions(label=["class"]), o.MethodOptions(), out=out, force=force)
+
+
 def summary(
     data: Path, table: tables.Table, reason: str, trial: Trial, label: list[str]
 ) -> dict[str, Any]:
@@ -98,7 +108,7 @@ def summary(
         else:
             count = {} if trial.continuous else {"classes": classes[name]}
             facts[f"label {name}"] = count | {k.removeprefix("... "): v for k, v in told.items()}
-    if trial.each[0].scores.sampled:
+    if trial.sampled:
         facts["note"] = "scores are of a sample of the rows"
     return facts
 
@@ -147,7 +157,7 @@ def write_all(
             Z=trial.Z,
             test=trial.test,
             labels={
-                name: Label(values, told_of(one.scores), one.confusion)
+                name: Label(values, asdict(one.scores), one.confusion)
                 for (name, values), one in judged
             },
             continuous=trial.continuous,
@@ -157,10 +167,6 @@ def write_all(
             notes=notes,
         ),
     )
-
-
-def told_of(scores: Scores) -> dict[str, Any]:
-    return {name: value for name, value in asdict(scores).items() if name != "sampled"}
 
 
 def width(table: tables.Table, trial: Trial) -> dict[str, Any] | None:

@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 
-from .. import tables
 from ..explorer.explored import bundled, from_file
 from ..explorer.server import Sessions
 from ..explorer.serving import Explorer, session_of
 from . import options as o
-from .build import READING, check_labels, label_names
+from .build import READING, check_labels, label_names, read
 from .output import Bar, in_words, messages
 
 
@@ -54,9 +53,7 @@ def explore(
 def _opened(data: Path, columns: o.ColumnOptions) -> Sessions:
     """A file, read, checked and split."""
     with Bar([READING]) as bar:
-        frame = tables.read(
-            data, columns.labels, columns.label or (), lambda share: bar.at(READING, share)
-        )
+        frame = read(data, columns, bar)
     material = from_file(
         frame,
         data,

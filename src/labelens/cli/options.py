@@ -1,58 +1,32 @@
-"""Options that several commands take; those that go together are one parameter of a command."""
+"""Options that several commands take.
+
+Those that go together are a dataclass, one parameter of a command: `spread_out` makes an option of
+each of its fields.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, cleandoc, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from .._base import types
 from .._core.kernels import PARAMETERS as KERNELS
 
-
-class Method(StrEnum):
-    auto = "auto"
-    srp = "srp"
-    ksrp = "ksrp"
-    spca = "spca"
-    kspca = "kspca"
-    pca = "pca"
-
-
-class Format(StrEnum):
-    parquet = "parquet"
-    csv = "csv"
-
-
-class Scale(StrEnum):
-    none = "none"
-    minmax = "minmax"
-    standard = "standard"
-
-
-class LabelKernelName(StrEnum):
-    auto = "auto"
-    delta = "delta"
-    linear = "linear"
-    rbf = "rbf"
-    ordinal = "ordinal"
-    tree = "tree"
-    jaccard = "jaccard"
-
-
-class ClassWeight(StrEnum):
-    balanced = "balanced"
-
-
-class Impute(StrEnum):
-    _value_: types.Impute
-    mean = "mean"
-    median = "median"
-    drop = "drop"
-
+Method = StrEnum("Method", ["auto", "srp", "ksrp", "spca", "kspca", "pca"])
+Format = StrEnum("Format", ["parquet", "csv"])
+Scale = StrEnum("Scale", ["none", "minmax", "standard"])
+LabelKernelName = StrEnum(
+    "LabelKernelName", ["auto", "delta", "linear", "rbf", "ordinal", "tree", "jaccard"]
+)
+ClassWeight = StrEnum("ClassWeight", ["balanced"])
+Impute = StrEnum("Impute", ["mean", "median", "drop"])
 
 Data = Annotated[
     Path, typer.Argument(help="CSV, TSV, parquet, Arrow/feather, .npy or .npz; .gz too.")
@@ -67,10 +41,7 @@ Kept = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Filling = Annotated[
-    Impute | None, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
-]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
+ModelOut = Annotated[Path, typer.Option("--out", "--model", help="The model file.")]
 
 
 @dataclass(frozen=True)
@@ -87,7 +58,9 @@ class ColumnOptions:
         list[str] | None, typer.Option(help="Only this column as a feature; may be repeated.")
     ] = None
     drop: Annotated[list[str] | None, typer.Option(help="Not this column; may be repeated.")] = None
-    impute: Filling = None
+    impute: Annotated[
+        Impute | None, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +94,7 @@ class MethodOptions:
         typer.Option(help="balanced: rare classes count as much as common ones."),
     ] = None
     scale: Annotated[Scale, typer.Option(help="What is done to columns first.")] = Scale.standard
-    seed: Seed = 0
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0
 
     def parameters(self) -> dict[str, Any]:
         """Those of an estimator; None where nothing was said."""
@@ -154,3 +127,42 @@ def _number(option: str, text: str | None, *words: str) -> float | str | None:
     except ValueError:
         or_word = " or ".join(map(repr, words))
         raise ValueError(f"--{option} must be a number or {or_word}, got {text!r}.") from None
+
+
+def spread_out(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer, which knows no groups, wants it: fields in place of a dataclass."""
+    asked = signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        p.name: p.annotation for p in asked.parameters.values() if is_dataclass(p.annotation)
+    }
+    others = [p for p in asked.parameters.values() if p.name not in groups]
+    spread = [*others, *(option for group in groups.values() for option in _options(group))]
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
+        command(**given)
+
+    parameters = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in spread]
+    called.__signature__ = asked.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {p.name: p.annotation for p in spread}
+    called.__doc__ = _unwrapped(command.__doc__ or "")
+    return called
+
+
+def _unwrapped(text: str) -> str:
+    r"""A line for each paragraph, for terminals of any width; what follows \b stays as it is."""
+    paragraphs = cleandoc(text).split("\n\n")
+    return "\n\n".join(p if p.startswith("\b") else p.replace("\n", " ") for p in paragraphs)
+
+
+def _options(group: Any) -> Iterator[Parameter]:
+    """One for each field, under the group's own words in `--help`."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        kind, option = get_args(hints[field.name])
+        option = copy(option)
+        option.rich_help_panel = group.__doc__.rstrip(".")
+        hint: Any = Annotated[kind, option]
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from signal import SIG_IGN
 from threading import Timer
+from time import monotonic
 from typing import Any, Self
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from .._base.files import uninterrupted
@@ -110,6 +111,44 @@ class Bar:
         told = f"{stage} ({place + 1} of {total})" if total > 1 else stage
         known = float(total) if total > 1 else None
         self._line.update(self._task, description=told, completed=place + share, total=known)
+
+
+class Meter:
+    """Rows, GB/s and the time that is left, if anyone looks."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._line = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=messages,
+            transient=True,
+            redirect_stdout=False,
+            disable=quiet or not messages.is_terminal,
+        )
+        self._task = self._line.add_task("", total=None, speed="")
+        self._begun: tuple[float, int] | None = None  # when, and with how many bytes done
+
+    def __enter__(self) -> Self:
+        self._line.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._line.stop()
+
+    def does(self, what: str) -> None:
+        self._line.update(self._task, description=what)
+
+    def __call__(self, rows: int, total: int | None, count: int) -> None:
+        now = monotonic()
+        self._begun = self._begun or (now, count)
+        seconds = now - self._begun[0]
+        speed = f"{(count - self._begun[1]) / seconds / 1e9:.2f} GB/s" if seconds > 0 else ""
+        self._line.update(
+            self._task, completed=rows, total=total, speed=f"{rows:,} rows {speed}".rstrip()
+        )
 
 
 @contextmanager

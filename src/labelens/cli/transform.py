@@ -14,8 +14,8 @@ from ..persist import load, load_with_table
 from ..report.columns import embedding_frame
 from . import options as o
 from .build import READING
-from .output import Bar, in_words, new_file, show
-from .streamed import Meter, is_streamed
+from .fit import is_streamed
+from .output import Bar, Meter, in_words, new_file, show
 
 
 def transform(

@@ -188,9 +188,9 @@ class Session:
         if len(self.looked) == len(self.X):
             return fit.Z
         if fit.view.wheel:
-            embedded = fit.model.estimator_._embedded(None, self.X)
+            embedded = embed_rows(fit.model.estimator_, self.X, check_columns=False)
             return place(fit.model, embedded).astype(fit.Z.dtype)
-        return fit.model._embedded(None, self.X)
+        return embed_rows(fit.model, self.X, check_columns=False)
 
     def _wheel_components(self, view: ControlState) -> int:
         """Of the embedding that a wheel is made of."""

@@ -1,4 +1,4 @@
-"""labelens export: a model for machines without labelens."""
+"""labelens merge, info and export: model files put together, described and translated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,39 @@ from typing import Annotated
 
 import typer
 
-from ..persist import load
+from .. import persist
+from ..persist import load, load_with_table, save
 from . import options as o
 from .output import in_words, new_file, show
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Model files, fitted with --moments.")],
+    out: o.ModelOut = Path("model.labelens"),
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Put models together that were fitted on different rows, as if fitted on all of them.
+
+    \b
+    labelens merge monday.labelens tuesday.labelens --out both.labelens
+    """  # noqa: D301
+    with in_words(quiet or json):
+        with new_file(out, force) as path:
+            whole, table = load_with_table(models[0])
+            for model in models[1:]:
+                whole.merge(load(model))
+            # Merged models have the same features; what gaps are filled with may differ a little.
+            save(whole, path, moments=True, table=table)
+        facts = {"models": len(models), "rows": whole.n_samples_seen_, "written": str(out)}
+        show(facts, json, quiet)
+
+
+def info(model: o.Model, json: o.Json = False) -> None:
+    """Say what a model file holds, without trusting it."""
+    with in_words():
+        show(persist.info(model), json, quiet=False)
 
 
 def export(
