@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.stats import sem
 from sklearn.base import clone
 
 from .._base.types import LabelsLike, MatrixLike, RandomState
@@ -64,7 +65,7 @@ class ApproximationReport:
     @property
     def kernel_error_se(self) -> float:
         """Its standard error over the draws."""
-        return _standard_error(self.kernel_errors[1]) if self.n_features.size else 0.0
+        return float(sem(self.kernel_errors[1])) if self.n_features.size else 0.0
 
     @property
     def rate(self) -> float | None:
@@ -159,9 +160,8 @@ def approximation_report(
     Returns
     -------
     ApproximationReport
-        With `angles` between the embeddings, `dependence` captured (the HSIC of whitened embeddings
-        with the labels, over that of the exact one), `kernel_error` and `kernel_error_se`, the
-        `rate` at which the error falls with the number of features, and `features_for_half`.
+        With `verdict`, `angles`, `dependence`, `kernel_error` and its standard error, the `rate` at
+        which the error falls with the number of features, and `features_for_half`.
 
     See Also
     --------
@@ -282,8 +282,4 @@ def _kernel_errors(model: Any, known: Task, other: Task, seeds: list[int]) -> tu
 
 
 def _with_error(draws: Array) -> str:
-    return f"{draws.mean():.3g} ± {_standard_error(draws):.1g}"
-
-
-def _standard_error(draws: Array) -> float:
-    return float(draws.std(ddof=1) / np.sqrt(len(draws)))
+    return f"{draws.mean():.3g} ± {sem(draws):.1g}"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
@@ -27,10 +26,14 @@ class PermutationReport:
     ----------
     metric : str
         What the scores are, such as "1-NN accuracy".
-    score, dependence : float
-        Of held-out rows.
+    score : float
+        How well the nearest training row predicts held-out labels (accuracy; 5 rows and R^2 for
+        numbers; micro-F1 for a multilabel indicator).
+    dependence : float
+        Of the labels on the held-out embedding of `cross_embed`, from 0 to 1: the HSIC of the
+        whitened embedding over the largest that it could be.
     training_score : float
-        The score of the picture that `fit_transform` shows.
+        How well the nearest other row predicts labels in the plot of `fit_transform`.
     null_score, null_dependence, null_training_score : ndarray of shape (n_permutations,)
         The same with shuffled labels.
     n_folds : int
@@ -99,12 +102,12 @@ class PermutationReport:
 
     def __repr__(self) -> str:
         lines = [f"{'':28}{'labels':>8}{'shuffled labels':>26}{'p':>9}"]
+        of_score, of_dependence = f"{self.score_pvalue:9.2g}", f"{self.dependence_pvalue:9.2g}"
         rows = (
-            (f"held-out {self.metric}", self.score, self.null_score, f"{self.score_pvalue:9.2g}"),
-            ("held-out dependence", self.dependence, self.null_dependence,
-             f"{self.dependence_pvalue:9.2g}"),
+            (f"held-out {self.metric}", self.score, self.null_score, of_score),
+            ("held-out dependence", self.dependence, self.null_dependence, of_dependence),
             (f"{self.metric} as fitted", self.training_score, self.null_training_score, ""),
-        )  # fmt: skip
+        )
         for name, own, null, pvalue in rows:
             low, high = np.quantile(null, (0.05, 0.95))
             shuffled = f"{null.mean():.3f} ({low:.3f} to {high:.3f})"
@@ -155,12 +158,7 @@ def permutation_report(
     Returns
     -------
     PermutationReport
-        With `verdict`, `evidence` and `pvalue`, and what they come from. `score`: how well the
-        nearest training row predicts held-out labels (accuracy; 5 rows and R^2 for numbers;
-        micro-F1 for a multilabel indicator). `dependence`: of the labels on the held-out embedding
-        of `cross_embed`, from 0 to 1: the HSIC of the whitened embedding over the largest that it
-        could be. `training_score`: how well the nearest other row predicts labels in the picture of
-        `fit_transform`.
+        With `verdict`, `evidence` and `pvalue`, and the scores that they come from.
 
     See Also
     --------
@@ -180,55 +178,32 @@ def permutation_report(
     check_number(max_rows, "max_rows", 2, integer=True)
     whole, seed = Task.of(estimator, X, y), check_seed(random_state)
     draw = np.random.default_rng(seed)
-    task = whole.only(whole.sample(max_rows, draw))
-    trial = _Trial.of(seeded(estimator, seed), task, task.folds(cv, seed), seed)
-    score, dependence, training_score = trial.run(np.arange(task.n))
-    shuffle = shuffler(task.X, task.labels)
-    orders = [shuffle(draw) for _ in range(n_permutations)]
-    nulls = np.array(in_parallel(trial.run, orders)).T
-    return PermutationReport(
-        metric=task.metric(),
-        score=score,
-        dependence=dependence,
-        training_score=training_score,
-        null_score=nulls[0],
-        null_dependence=nulls[1],
-        null_training_score=nulls[2],
-        n_folds=len(trial.folds),
-        n_rows=task.n,
-        n_samples=whole.n,
-    )
+    task, model = whole.only(whole.sample(max_rows, draw)), seeded(estimator, seed)
+    folds, labels, depends = task.folds(cv, seed), task.dense_labels(), task.dependence(seed)
 
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """What is done to every order of the rows."""
-
-    model: Any
-    task: Task
-    folds: list[tuple[Rows, Rows]]
-    labels: NDArray[Any]
-    dependence: Any  # of an embedding
-
-    @classmethod
-    def of(cls, model: Any, task: Task, folds: list[tuple[Rows, Rows]], seed: int) -> _Trial:
-        return cls(model, task, folds, task.dense_labels(), task.dependence(seed))
-
-    def run(self, order: Rows) -> tuple[float, float, float]:
+    def measured(order: Rows) -> tuple[float, float, float]:
         """Held-out score and dependence, and the score as fitted, of rows in some order."""
-        task, labels = Task(self.task.rows(order), self.task.labels, self.task.kind), self.labels
-        fitted = embedded(clone(self.model).fit(task.X, task.labels), task.X)
+        mixed = Task(task.rows(order), task.labels, task.kind)
+        fitted = embedded(clone(model).fit(mixed.X, mixed.labels), mixed.X)
         held_out = np.empty_like(fitted)
         guesses = np.empty(labels.shape, dtype=float if task.kind == "numbers" else labels.dtype)
-        for fold in fold_embeddings(self.model, task, self.folds):
+        for fold in fold_embeddings(model, mixed, folds):
             held_out[fold.test] = fold.moved_onto(fitted)
             known, asked = fold.Z[fold.train], fold.Z[fold.test]
             guesses[fold.test] = task.guesses(known, labels[fold.train], asked)
+        of_each_other = task.guesses(fitted, labels)
         return (
             task.score(guesses, labels),
-            self.dependence(held_out),
-            task.score(task.guesses(fitted, labels), labels),
+            depends(held_out),
+            task.score(of_each_other, labels),
         )
+
+    own, shuffle = measured(np.arange(task.n)), shuffler(task.X, task.labels)
+    orders = [shuffle(draw) for _ in range(n_permutations)]
+    score, dependence, training = np.array(in_parallel(measured, orders)).T
+    return PermutationReport(
+        task.metric(), *own, score, dependence, training, len(folds), task.n, whole.n
+    )
 
 
 def _pvalues(table: Array) -> Array:

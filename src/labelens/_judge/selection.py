@@ -1,4 +1,4 @@
-"""Choosing method, kernel width, shrinkage and dimensions by what rows never seen say of them."""
+"""Choose method, kernel coefficient, shrinkage and dimensions by cross-validated scores."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import sem
 from sklearn.base import clone
 
 from .._base.jit import get_ready
@@ -25,8 +26,8 @@ from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_v
 
 __all__ = ["Selection", "select"]
 
-# Many candidates meet in heats first: a third of the rows, but not too few, in two folds. The
-# better half goes on, but no more of it than so many passes over the rows can serve.
+# Successive halving of many candidates: the first round has a third of the rows, but not too few,
+# in two folds. The better half goes on, but no more of it than so many passes can serve.
 FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
 FEWEST_FEATURES = 256
 JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
@@ -94,12 +95,12 @@ def select(
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
 
-    Candidates are compared by what their embedding of held-out rows says of the labels. They share
-    draws, passes and moments, so a grid costs little more than a few fits: one pass over the rows
-    for every kernel width serves all folds, solvers, shrinkages, target weights and numbers of
-    components. Many candidates meet in heats first, on a third of the rows and in two folds, and
-    the better ones go on. Fewer rows get fewer random features and a stronger ridge, so that a
-    candidate stands for what it will be on all rows.
+    Candidates are compared by how well their embedding predicts held-out labels. They share draws,
+    passes and moments, so a grid costs little more than a few fits: one pass over the rows for
+    every kernel coefficient serves all folds, solvers, shrinkages, target weights and numbers of
+    components. Many candidates are halved first: they are compared on a third of the rows and in
+    two folds, and the better ones go on. Fewer rows get fewer random features and a larger
+    shrinkage, so that a candidate stands for what it will be on all rows.
 
     Parameters
     ----------
@@ -134,9 +135,7 @@ def select(
     Returns
     -------
     Selection
-        With `estimator`, fitted on all rows, `params`, `score` and its standard `error`, the
-        `table` of all candidates as dicts, and the `reason` in a sentence. Fitting the best warns
-        as `fit` does where components carry no information.
+        Print it. Fitting the best warns as `fit` does where components carry no information.
 
     See Also
     --------
@@ -284,7 +283,7 @@ class _Outcome:
     @property
     def error(self) -> float:
         """The standard error of the mean, over folds."""
-        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
+        return float(sem(self.scores))
 
 
 def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,26 +28,22 @@ STABLE = 0.9  # of a component is found again
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """How far embeddings are from the one that was fitted; all of the same rows."""
+    """How far embeddings are from the one that was fitted; all of the same rows.
 
-    angles: Array  # (m, k) radians between the column spaces, the largest first
-    found: Array  # (m, k) share of each component that lies in the other embedding, however turned
-    matched: Array  # (m, k) share that lies in the other's component of the same number
+    Attributes
+    ----------
+    angles : ndarray of shape (n_resamples, n_components)
+        Radians between the embeddings, the largest first.
+    found : ndarray of shape (n_resamples, n_components)
+        The share of a component that lies anywhere in the other embedding.
+    matched : ndarray of shape (n_resamples, n_components)
+        The share that lies in the other's component of the same number. A component that is found
+        and not matched has changed places, or turned within the plot.
+    """
 
-    @classmethod
-    def of(cls, moves: Iterable[tuple[Array, Array, Array]]) -> Movement:
-        angles, found, matched = (np.array(part) for part in zip(*moves, strict=True))
-        return cls(angles, found, matched)
-
-
-def _compared(fitted: Array, other: Array) -> tuple[Array, Array, Array]:
-    """Angles, and the shares of each component that are found and matched; (k,) each."""
-    span = basis(other)
-    lines = [basis(column[:, None]) for column in fitted.T]  # (n, 1), or (n, 0) if constant
-    found = [np.square(span.T @ line).sum() for line in lines]
-    own = [basis(column[:, None]) for column in other.T]
-    matched = [np.square(a.T @ b).sum() for a, b in zip(own, lines, strict=True)]
-    return principal_angles(fitted, other), np.array(found), np.array(matched)
+    angles: Array
+    found: Array
+    matched: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +53,7 @@ class StabilityReport:
     Attributes
     ----------
     rows : Movement
-        Other rows, the same seed. Its `angles`, `found` and `matched` have a row for every half
-        and a column for every component: radians between the embeddings, the largest first; the
-        share of a component that lies in the other embedding; and the share that lies in the
-        other's component of the same number.
+        Other rows, the same seed.
     seeds : Movement or None
         The same rows, other seeds. None where the estimator has none.
     """
@@ -139,10 +132,7 @@ def stability_report(
     Returns
     -------
     StabilityReport
-        With `rows` and `seeds`, each with the `angles` between the embeddings and, for every
-        component, the share of it that is `found` again anywhere in the other embedding and that is
-        `matched` by the component of the same number; with `stable` and `verdict`. A component that
-        is found and not matched has changed places, or turned within the picture.
+        With `verdict` and `stable`, and the movements with other `rows` and `seeds`.
 
     See Also
     --------
@@ -164,16 +154,27 @@ def stability_report(
     fitted = embedded(clone(model).fit(task.X, task.labels), task.X)
     halves = [task.sample(-(-task.n // 2), draw) for _ in range(n_resamples)]
 
+    def moved(other: Any) -> tuple[Array, Array, Array]:
+        """Angles, and the shares of each component that are found and matched; (k,) each."""
+        Z = embedded(other, task.X)
+        span = basis(Z)
+        lines = [basis(column[:, None]) for column in fitted.T]  # (n, 1), or (n, 0) if constant
+        found = [np.square(span.T @ line).sum() for line in lines]
+        own = [basis(column[:, None]) for column in Z.T]
+        matched = [np.square(a.T @ b).sum() for a, b in zip(own, lines, strict=True)]
+        return principal_angles(fitted, Z), np.array(found), np.array(matched)
+
     def with_rows(half: Rows) -> tuple[Array, Array, Array]:
-        other = clone(model).fit(task.rows(half), task.labels[half])
-        return _compared(fitted, embedded(other, task.X))
+        return moved(clone(model).fit(task.rows(half), task.labels[half]))
 
     def with_seed(number: int) -> tuple[Array, Array, Array]:
-        other = seeded(model, number, anew=True).fit(task.X, task.labels)
-        return _compared(fitted, embedded(other, task.X))
+        return moved(seeded(model, number, anew=True).fit(task.X, task.labels))
 
-    rows, seeds = Movement.of(in_parallel(with_rows, halves)), None
+    def movement(fit: Callable[[Any], Any], given: list[Any]) -> Movement:
+        return Movement(*map(np.array, zip(*in_parallel(fit, given), strict=True)))
+
+    rows, seeds = movement(with_rows, halves), None
     if seed_names(model):
         numbers = draw.integers(np.iinfo(np.int32).max, size=n_resamples).tolist()
-        seeds = Movement.of(in_parallel(with_seed, numbers))
+        seeds = movement(with_seed, numbers)
     return StabilityReport(rows, seeds)

@@ -23,7 +23,7 @@ from .._base.optional import require
 from .._fit.task import Task
 from .._judge.trial import FITTING, JUDGING, Scores, Trial, try_out
 from ..persist import save
-from ..plot.selection import gamma_scores
+from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
 from ..report.columns import embedding_frame
 from . import options as o

@@ -1,4 +1,4 @@
-"""Pictures of embeddings and of what made them.
+"""Figures of embeddings, components and reports.
 
 Every function draws on the Axes it is given and returns it. Without one it makes a figure of its
 own, which pyplot does not know: nothing to close, and nothing to leak. Save it with
@@ -7,11 +7,9 @@ own, which pyplot does not know: nothing to close, and nothing to leak. Save it 
 `pip install "labelens[cli]"`.
 """
 
-from .circle import wheel
 from .components import biplot, loadings, scree
-from .embedding import scatter
-from .selection import gamma_curve
-from .trust import approximation, cross_embedding, permutation, stability
+from .embedding import scatter, wheel
+from .reports import approximation, cross_embedding, gamma_curve, permutation, stability
 
 __all__ = [
     "approximation",

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._base.optional import require
-from .._base.types import LabelsLike, MatrixLike
 from .._base.validation import check_number
 from .._core.moments import Array
 from .._fit.projection import Projection
-from .canvas import BLUE, GREY, VERMILION, Names, axes_or_new, halo, shown
+from . import canvas
+from .canvas import BLUE, GREY, VERMILION, Axes, shown
 from .embedding import scatter
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LETTER = 8.0  # points: height of a name at an arrow
 
 
-def scree(estimator: Projection, *, ax: Axes | None = None) -> Axes:
+def scree(estimator: Any, *, ax: Axes = None) -> Axes:
     """Draw how much each component depends on the labels, and their sum.
 
     Bars are `dependence_ratio_`, the line is its running sum, the right-hand scale is
@@ -60,16 +56,15 @@ def scree(estimator: Projection, *, ax: Axes | None = None) -> Axes:
         )
     if not share.any():
         raise ValueError(f"No component of this {name} depends on the labels; there is no scree.")
-    ax = axes_or_new(ax, grid="y")
-    ticker = require("matplotlib.ticker", extra="cli")
+    ax = canvas.axes_or_new(ax, grid="y")
     what = "variance" if estimator.label_kernel_ is None else "dependence on the labels"
     numbers = np.arange(len(share))
     ax.bar(numbers, share, width=0.7, color=BLUE, label="each")
     ax.plot(numbers, np.cumsum(share), color=VERMILION, marker="o", ms=4, lw=1.6, label="together")
     ax.set(xlabel="component", ylabel=f"share of the {what}", ylim=(0, 1.05))
     ax.set_xlim(-0.7, len(share) - 0.3)
-    ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
-    ax.yaxis.set_major_formatter(ticker.PercentFormatter(1, decimals=0))
+    canvas.whole_numbers(ax.xaxis, min_n_ticks=1)
+    canvas.percent(ax.yaxis)
     total = dependence[np.argmax(share)] / share.max()
     right = ax.secondary_yaxis("right", functions=(lambda s: s * total, lambda d: d / total))
     right.set_ylabel("HSIC")
@@ -77,9 +72,7 @@ def scree(estimator: Projection, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def loadings(
-    estimator: Projection, component: int = 0, *, n_features: int = 10, ax: Axes | None = None
-) -> Axes:
+def loadings(estimator: Any, component: int = 0, *, n_features: int = 10, ax: Axes = None) -> Axes:
     """Draw which input features pull a component most, and which way.
 
     A bar is the weight of a feature in `components_`: how far the component moves when the feature
@@ -114,7 +107,7 @@ def loadings(
     check_number(n_features, "n_features", 1, integer=True)
     mine = weights[component]
     strongest = np.argsort(-np.abs(mine), kind="stable")[:n_features]
-    ax = axes_or_new(ax, height=1.2 + 0.3 * len(strongest))
+    ax = canvas.axes_or_new(ax, height=1.2 + 0.3 * len(strongest))
     places = np.arange(len(strongest))
     colours = np.where(mine[strongest] < 0, VERMILION, BLUE)
     ax.barh(places, mine[strongest], color=colours, height=0.7)
@@ -127,13 +120,13 @@ def loadings(
 
 
 def biplot(
-    estimator: Projection,
-    X: MatrixLike,
-    y: LabelsLike | None = None,
+    estimator: Any,
+    X: Any,
+    y: Any = None,
     *,
     components: tuple[int, int] = (0, 1),
     n_features: int = 8,
-    ax: Axes | None = None,
+    ax: Axes = None,
 ) -> Axes:
     """Draw rows in two components, and the features that move them as arrows.
 
@@ -183,7 +176,7 @@ def biplot(
     if not 0 < stretch < np.inf:  # no weights, or rows that all lie on one side of zero
         stretch = 1.0
     limits = np.array([[left, right], [low, high]])
-    places = Names(ax, limits, LETTER)
+    places = canvas.Names(ax, limits, LETTER)
     for j in longest:
         tip = stretch * arrows[j]
         if not tip.any():
@@ -195,13 +188,13 @@ def biplot(
         name = _feature_name(estimator, j)
         place, align = _beyond(tip, limits, name, places)
         ax.text(
-            place[0], place[1], name, fontsize=LETTER, ha=align, va="center",
-            path_effects=halo(), parse_math=False, zorder=5,
+            *place, name, fontsize=LETTER, ha=align, va="center", path_effects=canvas.halo(),
+            parse_math=False, zorder=5,
         )  # fmt: skip
     return ax
 
 
-def _beyond(tip: Array, limits: Array, name: str, places: Names) -> tuple[Array, str]:
+def _beyond(tip: Array, limits: Array, name: str, places: canvas.Names) -> tuple[Array, str]:
     """Where to write a name beyond the tip of an arrow, and its alignment there."""
     size = limits[:, 1] - limits[:, 0]
     outward = tip / size / np.linalg.norm(tip / size)
