@@ -1,4 +1,4 @@
-"""What every page we write shares: its look, its skeleton, and tables."""
+"""Parts of HTML pages: paragraphs, tables, and links to the documentation."""
 
 from __future__ import annotations
 
@@ -8,48 +8,6 @@ from importlib import metadata
 from typing import Any
 
 MISSING = "–"
-
-PALETTE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --page: #f6f7f9;
-  --card: #ffffff; --line: #d5dae0; --link: #0b5cad; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --soft: #a3acb7; --page: #14171b;
-  --card: #1d2126; --line: #3a414a; --link: #7cb8ff; } }
-"""
-
-CSS = (
-    PALETTE
-    + """
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 75rem; padding: 1rem; background: var(--page); color: var(--ink);
-  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
-h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin: 2.5rem 0 0.5rem; }
-p, li { max-width: 48rem; } a { color: var(--link); } .soft, figcaption { color: var(--soft); }
-.notice { border-left: 0.3rem solid #b26b00; padding: 0.3rem 0.8rem; background: var(--card); }
-figure { margin: 1rem 0; } figcaption { font-size: 0.9rem; max-width: 48rem; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; background: var(--card); font-size: 0.92rem; }
-th, td { border: 1px solid var(--line); padding: 0.35rem 0.6rem; text-align: left;
-  vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-"""
-)
-
-
-def skeleton(title: str, css: str, body: str, head: str = "") -> str:
-    """The whole page; `css` and `body` are markup, the title is text."""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{head}<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{css}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
 
 
 def paragraph(text: str) -> str:

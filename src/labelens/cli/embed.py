@@ -22,6 +22,7 @@ from .. import __version__, plot, tables
 from .._base.optional import require
 from .._fit.task import Task
 from .._judge.trial import FITTING, JUDGING, Scores, Trial, try_out
+from ..explorer.explored import changed_parameters
 from ..persist import save
 from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
@@ -67,9 +68,17 @@ def embed(
             asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
             model, reason = pick_model(wanted.method, table, asked, bar)
             trial = try_out(model, table.X, table.labels, wanted.seed, table.names, bar.at)
-            label = list(table.columns)
-            facts = summary(data, table, reason, trial, label)
-            write_all(folder, embedding, table, trial, notes, facts, label, bar)
+            y = table.labels
+            labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
+            facts = summary(data, table, reason, trial, labels)
+            bar.at(WRITING)
+            frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
+            tables.write(frame, folder / embedding)
+            save(trial.model, folder / FILES["model"], table=table.encoding)
+            bar.at(DRAWING)
+            draw(folder / FILES["picture"], trial, labels, facts["method"])
+            bar.at(REPORTING)
+            write_report(folder / FILES["report"], contents(table, trial, labels, facts, notes))
         show(facts | {"written": str(out)}, json, quiet, notes)
 
 
@@ -83,37 +92,34 @@ def demo(
 
 
 def summary(
-    data: Path, table: tables.Table, reason: str, trial: Trial, label: list[str]
+    data: Path,
+    table: tables.Table,
+    reason: str,
+    trial: Trial,
+    columns: dict[str, NDArray[Any]],
 ) -> dict[str, Any]:
     """What is printed."""
-    facts: dict[str, Any] = {
-        "data": data.name,
-        "rows": len(table.X),
-        "features": len(table.names),
-    }
-    columns = by_name(label, table.labels)
-    classes = {name: len(set(values.tolist())) for name, values in columns.items()}
-    if not trial.continuous and len(label) == 1:
-        facts["classes"] = classes[label[0]]
-    default = type(trial.model)().get_params()
-    changed = {k: v for k, v in trial.model.get_params().items() if v != default[k]}
-    facts |= {"method": f"{type(trial.model).__name__}", "parameters": changed}
+    facts: dict[str, Any] = dict(data=data.name, rows=len(table.X), features=len(table.names))
+    classes = [{"classes": len(set(values.tolist()))} for values in columns.values()]
+    several = len(columns) > 1
+    if not trial.continuous and not several:
+        facts |= classes[0]
+    facts |= {"method": type(trial.model).__name__, "parameters": changed_parameters(trial.model)}
     if reason:
         facts["why"] = reason
     facts["fit_seconds"] = trial.fit_seconds
-    for name, judgement in zip(label, trial.each, strict=True):
+    for name, count, judgement in zip(columns, classes, trial.each, strict=True):
         told = in_short(judgement.scores)
-        if len(label) == 1:
-            facts |= told
-        else:
-            count = {} if trial.continuous else {"classes": classes[name]}
-            facts[f"label {name}"] = count | {k.removeprefix("... "): v for k, v in told.items()}
+        if several:
+            told = {name.removeprefix("... "): value for name, value in told.items()}
+            told = {f"label {name}": told if trial.continuous else count | told}
+        facts |= told
     if trial.sampled:
         facts["note"] = "scores are of a sample of the rows"
     return facts
 
 
-def in_short(scores: Scores) -> dict[str, float]:
+def in_short(scores: Scores) -> dict[str, Any]:
     told = {
         f"held-out {scores.metric}": scores.heldout,
         "... of the raw columns": scores.raw,
@@ -124,48 +130,29 @@ def in_short(scores: Scores) -> dict[str, float]:
     return told | {"... with shuffled labels": scores.shuffled}
 
 
-def by_name(label: list[str], labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The columns of labels, (n,) or (n, m), by name."""
-    return dict(zip(label, [labels] if labels.ndim == 1 else labels.T, strict=True))
-
-
-def write_all(
-    folder: Path,
-    embedding: str,
+def contents(
     table: tables.Table,
     trial: Trial,
-    notes: list[str],
+    columns: dict[str, NDArray[Any]],
     facts: dict[str, Any],
-    label: list[str],
-    bar: Bar,
-) -> None:
-    bar.at(WRITING)
-    columns = by_name(label, table.labels)
-    frame = embedding_frame(table.shown.index, trial.Z, trial.test, columns)
-    tables.write(frame, folder / embedding)
-    save(trial.model, folder / FILES["model"], table=table.encoding)
-    bar.at(DRAWING)
-    draw(folder / FILES["picture"], trial, columns, facts["method"])
-    bar.at(REPORTING)
+    notes: list[str],
+) -> Contents:
+    """What the report shows."""
     judged = zip(columns.items(), trial.each, strict=True)
-    write_report(
-        folder / FILES["report"],
-        Contents(
-            title=f"{facts['data']}: {', '.join(label)}",
-            command=shlex.join(["labelens", *sys.argv[1:]]),
-            about={**facts, **versions()},
-            Z=trial.Z,
-            test=trial.test,
-            labels={
-                name: Label(values, asdict(one.scores), one.confusion)
-                for (name, values), one in judged
-            },
-            continuous=trial.continuous,
-            hover={name: table.shown[name].tolist() for name in table.shown.columns},
-            model=trial.model,
-            gamma_curve=width(table, trial),
-            notes=notes,
-        ),
+    return Contents(
+        title=f"{facts['data']}: {', '.join(columns)}",
+        command=shlex.join(["labelens", *sys.argv[1:]]),
+        about={**facts, **versions()},
+        Z=trial.Z,
+        test=trial.test,
+        labels={
+            name: Label(values, asdict(one.scores), one.confusion) for (name, values), one in judged
+        },
+        continuous=trial.continuous,
+        hover={name: table.shown[name].tolist() for name in table.shown.columns},
+        model=trial.model,
+        gamma_curve=width(table, trial),
+        notes=notes,
     )
 
 

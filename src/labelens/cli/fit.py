@@ -11,7 +11,7 @@ import typer
 
 from .._base.optional import require
 from .._base.validation import some
-from .._engines.sources import Chunk, Source, column_names, open_source
+from .._engines.sources import Source, column_names, open_source
 from .._fit.first_pass import sample_of
 from .._judge.trial import FITTING
 from .._out_of_core.checkpoint import Checkpoint
@@ -106,7 +106,10 @@ def fit_streamed(
     notes: list[str] = []
     automatic = wanted.method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
-    sample = _sample(source, COMPARED if automatic else LOOKED_AT, features=automatic)
+    chunks = source.chunks(max(1, CHUNK_BYTES // source.row_bytes), features=automatic)
+    sample = sample_of(chunks, COMPARED if automatic else LOOKED_AT)
+    if sample is None:
+        raise ValueError(f"There are no rows in {source.called}.")
     labels = sample.y.values
     asked = settle(wanted.parameters(), labels, source.head.shape[1], notes)
     if automatic:
@@ -142,11 +145,3 @@ def _opened(data: Path, columns: o.ColumnOptions) -> Source:
             raise ValueError(f"There is no column {unknown[0]!r} to drop. There are {some(names)}.")
         features = [n for n in features or names if n not in columns.drop and n not in label]
     return open_source(data, label[0] if len(label) == 1 else label, features)
-
-
-def _sample(source: Source, size: int, features: bool) -> Chunk:
-    rows = max(1, CHUNK_BYTES // source.row_bytes)
-    sample = sample_of(source.chunks(rows, features=features), size)
-    if sample is None:
-        raise ValueError(f"There are no rows in {source.called}.")
-    return sample

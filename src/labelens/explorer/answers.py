@@ -45,8 +45,13 @@ def pack(header: dict[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
 
 def overview(session: Session) -> bytes:
     """All that the page needs before the first fit."""
-    material, n = session.material, len(session.X)
-    drawn = session.drawn
+    material, n, drawn = session.material, len(session.X), session.drawn
+    notes = list(material.notes)
+    if len(drawn) < n:
+        notes.append(
+            f"Of {n:,} rows a sample of {len(drawn):,} is drawn, with classes in proportion; fits "
+            f"are on all {session.n_train:,} training rows."
+        )
     columns = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
     header = {
         "name": as_text(material.name, MOST_TEXT),
@@ -65,20 +70,10 @@ def overview(session: Session) -> bytes:
         "columns": [as_text(name, MOST_TEXT) for name in columns],
         "kernels": KERNELS,
         "mostComponents": min(MOST_COMPONENTS, session.X.shape[1]),
-        "notes": [*material.notes, *_said(session)],
+        "notes": notes,
         "view": vars(session.default()),
     }
     return pack(header, [session.numbers[drawn].astype(np.uint32)])
-
-
-def _said(session: Session) -> list[str]:
-    n, drawn = len(session.X), len(session.drawn)
-    if drawn == n:
-        return []
-    return [
-        f"Of {n:,} rows a sample of {drawn:,} is drawn, with classes in proportion; fits are on "
-        f"all {session.n_train:,} training rows."
-    ]
 
 
 def column(session: Session, number: int) -> bytes:

@@ -191,39 +191,34 @@ def lossless(X: NDArray[Any]) -> NDArray[Any]:
 
 def bundled() -> dict[str, Callable[[], ExploredData]]:
     """What there is to look at without any data of one's own, by title."""
-    here, theirs = "labelens.datasets", "sklearn.datasets"
+    ours, theirs = "labelens.datasets", "sklearn.datasets"
     return {
-        "Digits": lambda: _known("Digits", theirs, load_digits, "digit"),
-        "Sonar": lambda: _known("Sonar", here, load_sonar, "class"),
-        "Ionosphere": lambda: _known("Ionosphere", here, load_ionosphere, "class"),
-        "Spirals": lambda: _drawn("Spirals", make_spirals),
-        "XOR": lambda: _drawn("XOR", make_xor),
-        "Diabetes": lambda: _known("Diabetes", theirs, load_diabetes, "progression"),
+        "Digits": lambda: _bundled("Digits", theirs, load_digits, "digit"),
+        "Sonar": lambda: _bundled("Sonar", ours, load_sonar, "class"),
+        "Ionosphere": lambda: _bundled("Ionosphere", ours, load_ionosphere, "class"),
+        "Spirals": lambda: _bundled("Spirals", ours, make_spirals, "class"),
+        "XOR": lambda: _bundled("XOR", ours, make_xor, "class"),
+        "Diabetes": lambda: _bundled("Diabetes", theirs, load_diabetes, "progression"),
     }
 
 
-def _known(title: str, module: str, load: Callable[..., Any], label: str) -> ExploredData:
-    data, loader = load(), load.__name__
-    names = [str(name) for name in data.feature_names]
-    code = f"from {module} import {loader}\n\nX, y = {loader}(return_X_y=True)"
-    labels = {label: np.asarray(data.target)}
-    return ExploredData(title, data.data, names, labels, {}, [], lambda _: code)
-
-
-def _drawn(title: str, make: Callable[..., Any]) -> ExploredData:
-    (X, y), maker = make(random_state=0), make.__name__
-    names = [f"x{j}" for j in range(X.shape[1])]
-    code = f"from labelens.datasets import {maker}\n\nX, y = {maker}(random_state=0)"
-    return ExploredData(title, X, names, {"class": y}, {}, [], lambda _: code)
+def _bundled(title: str, module: str, load: Callable[..., Any], label: str) -> ExploredData:
+    loader = load.__name__
+    drawn = loader.startswith("make_")
+    arguments: dict[str, Any] = {"random_state": 0} if drawn else {"return_X_y": True}
+    X, y = load(**arguments)
+    names = [f"x{j}" for j in range(X.shape[1])] if drawn else map(str, load().feature_names)
+    said = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    code = f"from {module} import {loader}\n\nX, y = {loader}({said})"
+    return ExploredData(title, X, list(names), {label: np.asarray(y)}, {}, [], lambda _: code)
 
 
 def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
     """Python that makes the picture of a view without the page; `estimator` is that of the view."""
     label = list(material.labels)[view.label]
     method = type(estimator).__name__
-    default = type(estimator)().get_params()
-    changed = {k: v for k, v in estimator.get_params().items() if v != default[k]}
-    model = f"{method}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+    parameters = (f"{name}={value!r}" for name, value in changed_parameters(estimator).items())
+    model = f"{method}({', '.join(parameters)})"
     names = [method]
     if view.wheel:
         model, names = f"Wheel({model})", [method, "Wheel"]
@@ -242,3 +237,9 @@ def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
     ordered = sorted(imports, key=lambda line: (line.startswith("from labelens"), line))
     body = [line for line in lines if line and line not in imports]
     return "\n".join([*ordered, "", *body, ""])
+
+
+def changed_parameters(estimator: Any) -> dict[str, Any]:
+    """Those that differ from the defaults of the method."""
+    default = type(estimator)().get_params()
+    return {name: v for name, v in estimator.get_params().items() if v != default[name]}

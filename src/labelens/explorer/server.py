@@ -17,7 +17,6 @@ import numpy as np
 
 from .. import tables
 from .._base.optional import require
-from .._base.page import PALETTE
 from ..persist import save
 from ..report.columns import embedding_frame
 from .answers import column, describe, overview, picture, read_axes, row
@@ -264,8 +263,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
 def _page() -> dict[str, bytes]:
     """Every file of the page; its colours are those of the reports."""
     found = {path.name: path.read_bytes() for path in (files(__package__) / "page").iterdir()}
-    palette = (files("labelens.report") / "palette.css").read_bytes()
-    return found | {"palette.css": PALETTE.encode() + palette}
+    return found | {"palette.css": (files("labelens.report") / "palette.css").read_bytes()}
 
 
 def _short(name: Any) -> str:

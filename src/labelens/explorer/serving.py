@@ -35,7 +35,11 @@ class Explorer:
         height: int = 760,
     ) -> None:
         uvicorn = require("uvicorn", extra="explore")
-        self._socket = _listening(port)
+        try:  # who comes before the server runs waits for it
+            self._socket = socket.create_server((HOST, port), backlog=128)
+        except OSError as error:
+            told = os.strerror(error.errno or 0)
+            raise OSError(f"Port {port} cannot be used: {told}. Leave --port out.") from None
         port = self._socket.getsockname()[1]
         self.token = token or secrets.token_urlsafe(24)
         self.url = f"http://{HOST}:{port}/{self.token}/"
@@ -84,19 +88,6 @@ class Explorer:
 
     def __repr__(self) -> str:
         return f"Explorer at {self.url}"
-
-
-def _listening(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name == "posix":  # elsewhere it would let others take the port as well
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((HOST, port))
-        listener.listen(128)  # who comes before the server runs waits for it
-    except OSError as error:
-        listener.close()
-        raise OSError(f"Port {port} cannot be used: {error.strerror}. Leave --port out.") from None
-    return listener
 
 
 def session_of(material: ExploredData) -> Sessions:

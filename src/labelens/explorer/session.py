@@ -97,15 +97,10 @@ class Session:
 
     def default(self) -> ControlState:
         """What the page shows first."""
-        label, d = self.labels[0], self.X.shape[1]
-        k = min(2, d)
+        k = min(2, self.X.shape[1])
         # As many classes as components span too few directions; variance gives the others.
-        few = 0 < len(label.names) <= k
-        return ControlState(
-            label=0, method="spca", kernel="rbf", gamma=1.0, components=k,
-            target_weight=0.9 if few else 1.0, shrinkage=1.0, label_shrinkage=1.0,
-            scale="standard", features=1024, seed=0, wheel=False,
-        )  # fmt: skip
+        few = 0 < len(self.labels[0].names) <= k
+        return ControlState(components=k, target_weight=0.9 if few else 1.0)
 
     # Fitting -------------------------------------------------------------------------------------
 

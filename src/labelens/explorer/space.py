@@ -59,8 +59,7 @@ class Space:
         self.rows: Any = X
         p = drawn.phi.n_features
         shape, dtype = (len(X), p), np.float32 if X.dtype == np.float32 else np.float64
-        plain = isinstance(drawn.phi, Identity) and drawn.scaling is None
-        self.written = not plain and len(X) * p * np.dtype(dtype).itemsize <= LARGEST
+        self.written = not drawn.plain and len(X) * p * np.dtype(dtype).itemsize <= LARGEST
         if self.written:
             fits = buffer is not None and buffer.shape == shape and buffer.dtype == dtype
             self.rows = buffer if fits else np.empty(shape, dtype)
@@ -68,17 +67,18 @@ class Space:
             # blocks of `fit`.
             starts = [*range(0, n_train, BLOCK_ROWS), *range(n_train, len(X), BLOCK_ROWS)]
             blocks = map(slice, starts, [*starts[1:], len(X)])
-            for _ in in_order(lambda here: self._write(drawn, X, here), blocks):
+
+            def write(here: slice) -> None:
+                with np.errstate(over="ignore", invalid="ignore"):  # shows in the sums
+                    self.rows[here] = drawn.features(X[here])
+
+            for _ in in_order(write, blocks):
                 pass
         self._parts: dict[Hashable, Moments] = {}
         self._locks: defaultdict[Hashable, Lock] = defaultdict(Lock)
         self._noise: Any = None
         self._spectra: dict[str | None, Spectrum] = {}  # by the scaling
         self._whitened: tuple[Any, dict[float, Any]] = (None, {})
-
-    def _write(self, drawn: Recipe, X: NDArray[Any], here: slice) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):  # shows in the sums
-            self.rows[here] = drawn.features(X[here])
 
     def _near(self, recipe: Recipe) -> Recipe:
         recipe = replace(recipe, phi=self._phi, scaling=self._scaling)
@@ -104,7 +104,13 @@ class Space:
         def part(key: Hashable, wanted: Recipe, *about: Any) -> Moments:
             with self._locks[key]:  # whoever comes while it is being summed waits for it
                 if key not in self._parts:
-                    self._parts[key] = _finite(_summed(wanted, batch, *about))
+                    found = _summed(wanted, batch, *about)
+                    if not found.finite():
+                        raise ValueError(
+                            "Sums over the rows are not finite: the numbers are too large for this "
+                            "kernel coefficient or scaling."
+                        )
+                    self._parts[key] = found
                     crosses = [known for known in list(self._parts) if isinstance(known, tuple)]
                     for old in crosses[:-MOST_LABELS]:
                         self._parts.pop(old, None)
@@ -177,35 +183,18 @@ def embed_each(several: Sequence[FittedSpace], rows: Any) -> list[NDArray[Any]]:
 
 def _summed(recipe: Recipe, batch: Batch, mean: Any = None, dtype: Any = None) -> Moments:
     """The moments of all rows of a batch, every one of which has a label; their mean helps."""
-    if recipe.scatter and isinstance(recipe.phi, Identity) and recipe.scaling is None:
+    if recipe.scatter and recipe.plain:
         return Moments(len(batch.numbers), None, None, Scatter.around(batch.rows, mean, dtype))
     if not hasattr(recipe.psi, "frequencies"):
         return summarize(recipe, batch, recipe.encode(batch))
+
+    def encoded(start: int) -> tuple[Batch, Any]:
+        names, here = ("rows", "labelled", "labels", "numbers"), slice(start, start + PIECE)
+        piece = replace(batch, **{name: getattr(batch, name)[here] for name in names})
+        return piece, recipe.encode(piece)
+
     total: Moments | None = None  # the waves of all labels at once may be far larger than the rows
-    for piece, right in in_order(
-        lambda a: _encoded(recipe, batch, slice(a, a + PIECE)),
-        range(0, len(batch.numbers), PIECE),
-    ):
+    for piece, right in in_order(encoded, range(0, len(batch.numbers), PIECE)):
         total = summarize(recipe, piece, right, total)
     assert total is not None
     return total
-
-
-def _finite(moments: Moments) -> Moments:
-    if not moments.finite():
-        raise ValueError(
-            "Sums over the rows are not finite: the numbers are too large for this kernel width "
-            "or scaling."
-        )
-    return moments
-
-
-def _encoded(recipe: Recipe, batch: Batch, here: slice) -> tuple[Batch, Any]:
-    piece = replace(
-        batch,
-        rows=batch.rows[here],
-        labelled=batch.labelled[here],
-        labels=batch.labels[here],
-        numbers=batch.numbers[here],
-    )
-    return piece, recipe.encode(piece)

@@ -22,18 +22,18 @@ class RefusedError(ValueError):
 class ControlState:
     """One setting of the controls; equal ones have equal pictures."""
 
-    label: int  # which column of labels
-    method: str
-    kernel: str
-    gamma: float  # in multiples of what the rule "scale" gives
-    components: int
-    target_weight: float
-    shrinkage: float
-    label_shrinkage: float
-    scale: str
-    features: int  # random ones
-    seed: int
-    wheel: bool
+    label: int = 0  # which column of labels
+    method: str = "spca"
+    kernel: str = "rbf"
+    gamma: float = 1.0  # in multiples of what the rule "scale" gives
+    components: int = 2
+    target_weight: float = 1.0
+    shrinkage: float = 1.0
+    label_shrinkage: float = 1.0
+    scale: str = "standard"
+    features: int = 1024  # random ones
+    seed: int = 0
+    wheel: bool = False
 
     @classmethod
     def read(cls, message: Any, n_labels: int) -> ControlState:

@@ -43,7 +43,8 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> str:
     is_r2 = scores["metric"] == "k-NN R^2"
 
     def beats(better: float, worse: float) -> bool:
-        return better - worse > _margin(better, worse, n_heldout, is_r2)
+        variance = max(0.0, better * (1 - better) + worse * (1 - worse)) / max(1, n_heldout)
+        return better - worse > (0.05 if is_r2 else max(0.01, 2 * math.sqrt(variance)))
 
     if heldout is None:
         return "No rows were held out, so nothing here says how well new rows would be told apart."
@@ -66,13 +67,6 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> str:
     if shuffled is None:
         sentence += "; no control with shuffled labels was run"
     return sentence + "."
-
-
-def _margin(first: float, second: float, n: int, is_r2: bool) -> float:
-    if is_r2:
-        return 0.05
-    variance = first * (1 - first) + second * (1 - second)
-    return max(0.01, 2 * math.sqrt(max(0.0, variance) / max(1, n)))
 
 
 def honesty(contents: Contents) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._base.files import replaced
 from .._base.optional import require
-from .._base.page import CSS, facts, paragraph, skeleton
+from .._base.page import facts, paragraph
 from .contents import Contents
 from .evidence import SHADES, confusion, honesty
 from .scatter import ScatterPlot
@@ -36,13 +36,23 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     plotly = require("plotly.offline", extra="cli").get_plotlyjs()
     ours = "".join(_read(name) for name in SCRIPTS)
     scripts = [_script(plotly), _script(f'(() => {{\n"use strict";\n{ours}}})();\n')]
-    body = _body(contents, ScatterPlot.of(contents)) + "\n".join(scripts)
-    page = skeleton(
-        contents.title,
-        CSS + _read("palette.css") + _read("style.css") + _shades(),
-        body,
-        _policy(scripts),
+    shades = "".join(
+        f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(1, SHADES + 1)
     )
+    page = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{_policy(scripts)}<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(contents.title)}</title>
+<style>{_read("palette.css")}{_read("style.css")}{shades}</style>
+</head>
+<body>
+{_body(contents, ScatterPlot.of(contents))}{scripts[0]}
+{scripts[1]}
+</body>
+</html>
+"""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
     with replaced(Path(path)) as file:
@@ -187,9 +197,3 @@ def _policy(scripts: Sequence[str]) -> str:
         "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
-
-
-def _shades() -> str:
-    return "".join(
-        f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(1, SHADES + 1)
-    )
