@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from threading import RLock, Thread
 from time import perf_counter
 from typing import Any
@@ -65,6 +66,7 @@ class Session:
             raise ValueError(f"There are {n} rows; with so few nothing can be held out.")
         columns = list(material.labels.values())
         test = held_out(columns[0] if len(columns) == 1 else None, n, SPLIT_SEED)
+        self.trained = ~test  # (n,) in the order that rows came in
         self.order = np.concatenate([np.flatnonzero(~test), np.flatnonzero(test)])
         self.n_train = int(n - test.sum())
         self.X = np.ascontiguousarray(material.X[self.order])
@@ -80,20 +82,13 @@ class Session:
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
         self.asked = some_of(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
-        self._batches: dict[tuple[int, bool], Batch] = {}
-        self._numbers: dict[tuple[int, bool], Any] = {}
+        # What is read once: by label and whether it is shuffled; gammas by kernel and scale.
+        self._batch, self._numbered = cache(self._read_batch), cache(self._number_classes)
+        self._scale_gamma = cache(self._find_scale_gamma)
         self._fits: OrderedDict[ControlState, Fit] = OrderedDict()
         self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
-        self._gammas: dict[tuple[str, str], float] = {}
         self._lock, self._warmed = RLock(), False
         get_ready(self.X.size)
-
-    @property
-    def trained(self) -> NDArray[np.bool_]:
-        """(n,) which of all rows, in the order that they came in, are fitted."""
-        mask = np.ones(len(self.X), dtype=bool)
-        mask[self.order[self.n_train :]] = False
-        return mask
 
     def default(self) -> ControlState:
         """What the page shows first."""
@@ -126,8 +121,7 @@ class Session:
 
     def _fit(self, view: ControlState, exact: bool) -> Fit:
         start = perf_counter()
-        scale_gamma = self._scale_gamma(view) if view.kernelised else None
-        own, other, space = self._pair(view, scale_gamma, exact)
+        own, other, space = self._pair(view, exact)
         exact = exact or not space.roughly(own.near)
         model, control, note = own.model, other.model, own.note
         if view.wheel:
@@ -148,21 +142,22 @@ class Session:
             interpret(scores, len(self.asked)),
             [said for said in (note, "" if exact else ROUGHLY) if said],
             float(own.model.gamma_) if view.kernelised and own.model.gamma_ is not None else None,
-            scale_gamma,
+            self._gamma_of(view),
             perf_counter() - start,
             exact,
         )
 
-    def _pair(
-        self, view: ControlState, scale_gamma: float | None, exact: bool
-    ) -> tuple[FittedSpace, FittedSpace, Space]:
+    def _pair(self, view: ControlState, exact: bool) -> tuple[FittedSpace, FittedSpace, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
-        label, pair = self.labels[view.label], []
+        pair = []
         if view.wheel:
             view = replace(view, components=self._wheel_components(view))
         with one_blas_thread():
             for mixed in (False, True):
-                estimator = self._named(view.estimator(scale_gamma, label.continuous))
+                estimator = self.estimator(view)
+                estimator.n_features_in_ = self.X.shape[1]
+                if (names := self.material.feature_names) is not None:
+                    estimator.feature_names_in_ = np.array(names, dtype=object)
                 settings.check(estimator)
                 batch = self._batch(view.label, mixed)
                 if view.kernelised and view.scale != "none":
@@ -176,8 +171,11 @@ class Session:
 
     def estimator(self, view: ControlState) -> Any:
         """Unfitted."""
-        scale_gamma = self._scale_gamma(view) if view.kernelised else None
-        return view.estimator(scale_gamma, self.labels[view.label].continuous)
+        return view.estimator(self._gamma_of(view), self.labels[view.label].continuous)
+
+    def _gamma_of(self, view: ControlState) -> float | None:
+        """What the rule "scale" comes to; None without a kernel."""
+        return self._scale_gamma(view.kernel, view.scale) if view.kernelised else None
 
     def embed_all(self, fit: Fit) -> NDArray[Any]:
         """(n, k) of every row."""
@@ -220,47 +218,29 @@ class Session:
         with one_blas_thread(), ThreadPoolExecutor(2) as pool:
             return list(pool.map(turned, (own, other), both, (False, True)))
 
-    def _named(self, estimator: Any) -> Any:
-        estimator.n_features_in_ = self.X.shape[1]
-        if self.material.feature_names is not None:
-            estimator.feature_names_in_ = np.array(self.material.feature_names, dtype=object)
-        return estimator
-
     def _training_labels(self, label: int, mixed: bool) -> NDArray[Any]:
         values = self.values[label]
         return (values[self.shuffle] if mixed else values)[: self.n_train]
 
-    def _batch(self, label: int, mixed: bool) -> Batch:
-        if (label, mixed) not in self._batches:
-            rows, labels = self.X[: self.n_train], self._training_labels(label, mixed)
-            self._batches[label, mixed] = read_batch(
-                SupervisedPCA(), rows, labels, None, True, True
-            )
-        return self._batches[label, mixed]
+    def _read_batch(self, label: int, mixed: bool) -> Batch:
+        rows, labels = self.X[: self.n_train], self._training_labels(label, mixed)
+        return read_batch(SupervisedPCA(), rows, labels, None, True, True)
 
-    def _numbered(self, label: int, mixed: bool) -> Any:
+    def _number_classes(self, label: int, mixed: bool) -> tuple[NDArray[np.intp], list[Any]]:
         """The number of the class of every training row, and these classes, sorted."""
-        if (label, mixed) not in self._numbers:
-            labels = self._training_labels(label, mixed)
-            self._numbers[label, mixed] = numbered_classes(labels, self.n_train)[1:]
-        return self._numbers[label, mixed]
+        return numbered_classes(self._training_labels(label, mixed), self.n_train)[1:]
 
     @cached_property
     def _spread(self) -> Any:
         return spread_of(self._batch(0, False))
 
-    def _scale_gamma(self, view: ControlState) -> float:
-        """What the rule "scale" comes to."""
-        key = view.kernel, view.scale
-        if key not in self._gammas:
-            kernel_name: Any = view.kernel
-            scale: Any = None if view.scale == "none" else view.scale
-            estimator = KernelSupervisedPCA(kernel=kernel_name, gamma="scale", scale=scale)
-            batch = replace(self._batch(0, False), spread=self._spread)
-            kernel, _ = settle_kernel(estimator, batch, check_seed(0))
-            assert kernel is not None
-            self._gammas[key] = float(kernel.gamma)
-        return self._gammas[key]
+    def _find_scale_gamma(self, kernel: Any, scale: Any) -> float:
+        scaling = None if scale == "none" else scale
+        estimator = KernelSupervisedPCA(kernel=kernel, gamma="scale", scale=scaling)
+        batch = replace(self._batch(0, False), spread=self._spread)
+        settled, _ = settle_kernel(estimator, batch, check_seed(0))
+        assert settled is not None
+        return float(settled.gamma)
 
     def _space(self, view: ControlState, recipe: Any) -> Space:
         """The space of a view; of kernels the last few are kept."""
