@@ -269,7 +269,7 @@ BASE = dict(
         ({"heldout": 0.9, "majority": 0.9}, 500, "always naming the largest class"),
         ({"raw": 0.5}, 500, "better than the raw columns"),
         ({"raw": 0.99}, 500, "less well than the raw columns"),
-        ({"raw": None}, 500, "can be told from this embedding."),
+        ({"raw": None}, 500, "This embedding predicts held-out labels."),
         ({"heldout": 0.6, "train": 1.0, "raw": 0.6}, 500, "trust the held-out number only"),
         ({"heldout": None}, 0, "No rows were held out"),
         ({"shuffled": None}, 500, "no control with shuffled labels was run"),
@@ -298,7 +298,7 @@ def test_missing_parts_are_told(tmp_path):
     for told in (
         "does not say how much its components depend",
         "has no components_",
-        "No kernel widths were compared",
+        "No values of gamma were compared",
         "No held-out predictions were given",
         "Not measured: held-out rows, training rows, raw columns, largest class",
         "not measured",

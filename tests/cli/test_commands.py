@@ -106,7 +106,8 @@ def test_labels_that_are_alike(run, iris, tmp_path, command):
 def test_help_names_kernels_and_widths_that_are_there(run, iris, tmp_path):
     told = {option.name: option.help for option in get_command(app).commands["fit"].params}
     kernels = told["kernel"].rstrip(".").split(", ")
-    widths = re.split(", | or ", told["gamma"].removeprefix("Kernel width: a number, ").rstrip("."))
+    gammas = told["gamma"].removeprefix("Kernel coefficient: a number, ").rstrip(".")
+    widths = re.split(", | or ", gammas)
     assert {"rbf", "linear", "auto"} < {*kernels, *widths}
     given = [*(("--kernel", kernel) for kernel in kernels), *(("--gamma", w) for w in widths)]
     for number, option in enumerate(given):

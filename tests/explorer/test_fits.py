@@ -15,7 +15,7 @@ from labelens.explorer import space
 from labelens.explorer.answers import column, describe, overview, picture, row
 from labelens.explorer.explored import from_arrays, from_file, script
 from labelens.explorer.session import Session
-from labelens.explorer.view import RefusedError
+from labelens.explorer.view import RejectedError
 from labelens.report.colouring import LIMIT
 
 
@@ -324,7 +324,7 @@ def test_a_group_of_shuffled_labels(digits):
 
 @pytest.mark.parametrize("bits", [b"", b"\0" * 225, b"\1" * 224])
 def test_a_group_that_is_none(digits, bits):
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         describe(digits, bits, digits.labels[0], False)
 
 

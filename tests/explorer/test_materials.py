@@ -15,7 +15,7 @@ from labelens.explorer.answers import overview, picture, read_axes, row
 from labelens.explorer.explored import bundled, from_arrays, from_file, script
 from labelens.explorer.server import embedding_file
 from labelens.explorer.session import Session
-from labelens.explorer.view import ControlState, RefusedError
+from labelens.explorer.view import ControlState, RejectedError
 
 # Materials and scripts ---------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ def test_views_are_read_strictly(digits):
         ("seed", -1), ("seed", 2**32), ("wheel", 1), ("wheel", "yes"),
     ]  # fmt: skip
     for name, value in bad:
-        with pytest.raises(RefusedError, match=name):
+        with pytest.raises(RejectedError, match=name):
             ControlState.read(good | {name: value}, 1)
     for message in (
         None,
@@ -172,7 +172,7 @@ def test_views_are_read_strictly(digits):
         good | {"more": 1},
         {k: v for k, v in good.items() if k != "seed"},
     ):
-        with pytest.raises(RefusedError):
+        with pytest.raises(RejectedError):
             ControlState.read(message, 1)
 
 
@@ -180,7 +180,7 @@ def test_axes_are_read_strictly(digits):
     view = replace(digits.default(), components=3)
     assert read_axes([2, 0], view) == [2, 0]
     for bad in ([0], [0, 1, 2], [0, 3], [0, -1], "01", None, [0, True], [0, 1.0]):
-        with pytest.raises(RefusedError):
+        with pytest.raises(RejectedError):
             read_axes(bad, view)
     assert read_axes([0], replace(view, components=1)) == [0]
 

@@ -135,7 +135,7 @@ def permutation_report(
     however hard the method overfits: it is at most 0.05 in one of twenty data sets without any
     dependence. (It is rows that are shuffled, against labels and folds that stay in place: the same
     thing, and folds keep their classes in proportion.) Rows that are equal and have equal labels,
-    such as copies, count as one observation: shuffles keep them together. Rows that are alike for
+    such as copies, count as one observation: shuffles keep them together. Rows that are similar for
     other reasons, such as several of one person, are not recognised: pass their means instead.
 
     Parameters

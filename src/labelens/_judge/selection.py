@@ -163,7 +163,7 @@ def select(
     >>> selection.score > 0.9
     True
 
-    The paper's choice of a kernel width by ten folds:
+    The paper's choice of gamma by ten folds:
 
     >>> from labelens import KernelSupervisedPCA
     >>> chosen = select(X, y, KernelSupervisedPCA(2), grid={"gamma": [0.01, 0.1, 1, 10]}, cv=10,

@@ -144,7 +144,7 @@ def some_of(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDA
 
 
 def _majority(labels: Any, asked: Any) -> float:
-    """How often the commonest of the known labels is right."""
+    """How often the most frequent of the known labels is right."""
     values, counts = np.unique(spelled(labels), return_counts=True)
     return float(np.mean(spelled(asked) == values[np.argmax(counts)]))
 

@@ -31,8 +31,8 @@ from . import options as o
 from .build import load, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show
 
-MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of kernel widths
-MOST_PICTURES = 9
+MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of gamma
+MOST_PLOTS = 9
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
 
@@ -49,8 +49,8 @@ def embed(
 ) -> None:
     """Embed the rows of a file by their labels, and say honestly how good it is.
 
-    A quarter of the rows is held out. Beside the accuracy there stand that of the raw columns, of
-    the commonest class, and of the same method on shuffled labels: what chance alone looks like.
+    A quarter of the rows is held out. The report compares the accuracy with three baselines: raw
+    columns, the most frequent class, and the same method on shuffled labels.
 
     \b
     labelens embed iris.csv --label species
@@ -151,13 +151,13 @@ def contents(
         continuous=trial.continuous,
         hover={name: table.shown[name].tolist() for name in table.shown.columns},
         model=trial.model,
-        gamma_curve=width(table, trial),
+        gamma_curve=gamma_curve(table, trial),
         notes=notes,
     )
 
 
-def width(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
-    """How the kernel width matters, on some of the training rows; None without a kernel."""
+def gamma_curve(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
+    """Scores of several gammas, on some of the training rows; None without a kernel."""
     labels, train = table.labels, np.flatnonzero(~trial.test)[:MOST_ROWS]
     if "gamma" not in trial.model.get_params() or labels.ndim > 1:
         return None
@@ -173,9 +173,9 @@ def width(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
 
 
 def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str) -> None:
-    """One picture for every label, side by side; the first of very many."""
+    """A scatter plot for every label, side by side; the first of very many."""
     module = require("matplotlib.figure", extra="cli")
-    shown = list(columns.items())[:MOST_PICTURES]
+    shown = list(columns.items())[:MOST_PLOTS]
     across = min(len(shown), 3)
     down = -(-len(shown) // across)
     figure = module.Figure(figsize=(7 * across, 6 * down), layout="constrained")

@@ -34,7 +34,7 @@ def fit(
     memory: o.Memory = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Read in pieces, and go on from this file if killed."),
+        typer.Option(help="Read in chunks, and go on from this file if killed."),
     ] = None,
     moments: o.Kept = False,
     force: o.Force = False,
@@ -131,12 +131,12 @@ def _opened(data: Path, columns: o.ColumnOptions) -> Source:
         if columns.label or features or columns.drop:
             raise ValueError(
                 f"The columns of {data.name} have no names, so --label, --features and --drop "
-                "cannot choose among them where rows are read in pieces."
+                "cannot choose among them where rows are read in chunks."
             )
         return open_source(data, str(columns.labels))
     if columns.labels is not None:
         raise ValueError(
-            "--labels is for rows without named columns; where columns are read in pieces, name "
+            "--labels is for rows without named columns; where columns are read in chunks, name "
             "one of them with --label."
         )
     label = label_names(names, columns)

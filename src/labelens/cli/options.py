@@ -33,7 +33,7 @@ Data = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, .labelens.")]
 Memory = Annotated[
-    str | None, typer.Option("--memory", help="Read in pieces, with no more than this: 512MB.")
+    str | None, typer.Option("--memory", help="Read in chunks, with no more than this: 512MB.")
 ]
 Kept = Annotated[
     bool, typer.Option("--moments", help="Keep what `labelens merge` and partial_fit need.")
@@ -51,9 +51,9 @@ class ColumnOptions:
     label: Annotated[
         list[str] | None, typer.Option(help="The column of labels; may be repeated.")
     ] = None
-    labels: Annotated[
-        Path | None, typer.Option(help="A file of labels beside an array of rows.")
-    ] = None
+    labels: Annotated[Path | None, typer.Option(help="A file of labels for an array of rows.")] = (
+        None
+    )
     features: Annotated[
         list[str] | None, typer.Option(help="Only this column as a feature; may be repeated.")
     ] = None
@@ -73,7 +73,7 @@ class MethodOptions:
     )
     kernel: Annotated[str | None, typer.Option(help=f"{', '.join(KERNELS)}.")] = None
     gamma: Annotated[
-        str | None, typer.Option(help="Kernel width: a number, scale, median or auto.")
+        str | None, typer.Option(help="Kernel coefficient: a number, scale, median or auto.")
     ] = None
     target_weight: Annotated[
         float | None, typer.Option(min=0, max=1, help="1: labels alone; 0: variance alone.")
@@ -87,7 +87,7 @@ class MethodOptions:
     ] = None
     label_kernel: Annotated[
         LabelKernelName | None,
-        typer.Option(help="Which labels are alike: equal ones, close ones, ..."),
+        typer.Option(help="Which labels are similar: equal ones, close ones, ..."),
     ] = None
     class_weight: Annotated[
         ClassWeight | None,

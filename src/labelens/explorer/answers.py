@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..report.colouring import COLOURS, OTHER, SHAPES, Classes, Colouring, colour_limits
 from ..report.columns import as_text
 from .session import Fit, Session
-from .view import KERNELS, MOST_COMPONENTS, RefusedError, whole
+from .view import KERNELS, MOST_COMPONENTS, RejectedError, whole
 
 MOST_TEXT = 300  # characters of one value
 MOST_COLUMNS = 5000  # to colour by
@@ -145,7 +145,7 @@ def read_axes(value: Any, view: Any) -> list[int]:
     """One component, or two."""
     most = 2 if view.wheel else view.components
     if not isinstance(value, list) or len(value) != min(2, most):
-        raise RefusedError(f"axes has to name {min(2, most)} of the components.")
+        raise RejectedError(f"axes has to name {min(2, most)} of the components.")
     return [whole(axis, "axes", 0, most - 1) for axis in value]
 
 
@@ -175,12 +175,12 @@ def describe(session: Session, bits: bytes, label: Colouring, shuffled: bool) ->
     """`bits` marks the members among the rows drawn, lowest bit first."""
     n = len(session.drawn)
     if len(bits) != -(-n // 8):
-        raise RefusedError(f"A group of these rows is {-(-n // 8)} bytes long.")
+        raise RejectedError(f"A group of these rows is {-(-n // 8)} bytes long.")
     marks = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), count=n, bitorder="little")
     inside = marks.astype(bool)
     size = int(inside.sum())
     if size == 0:
-        raise RefusedError("The group is empty.")
+        raise RejectedError("The group is empty.")
     codes = label.codes[session.shuffle] if shuffled else label.codes
     codes = codes[session.drawn]
     mix = (_quartiles if label.continuous else _shares)(label, codes, inside)

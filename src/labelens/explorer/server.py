@@ -22,7 +22,7 @@ from ..report.columns import embedding_frame
 from .answers import column, describe, overview, picture, read_axes, row
 from .explored import ExploredData, script
 from .session import Session
-from .view import ControlState, RefusedError, truth, whole, word
+from .view import ControlState, RejectedError, truth, whole, word
 
 TEXT = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 LARGEST_BODY = 1 << 18  # bytes; a group of 200,000 rows takes 25,000
@@ -143,7 +143,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         async for part in request.stream():
             size += len(part)
             if size > LARGEST_BODY:
-                raise RefusedError(f"A message has at most {LARGEST_BODY:,} bytes.")
+                raise RejectedError(f"A message has at most {LARGEST_BODY:,} bytes.")
             parts.append(part)
         return b"".join(parts)
 
@@ -153,9 +153,9 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
-            raise RefusedError("This is no JSON.") from None
+            raise RejectedError("This is no JSON.") from None
         if not isinstance(found, dict) or set(found) != set(names):
-            raise RefusedError(f"A message here has the fields {', '.join(names)}.")
+            raise RejectedError(f"A message here has the fields {', '.join(names)}.")
         session = await run_in_threadpool(sessions.open, found["data"])
         return session, ControlState.read(found["view"], len(session.labels)), found
 
@@ -168,7 +168,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         async def answer(request: Any) -> Any:
             try:
                 found = await handler(request)
-            except RefusedError as refused:
+            except RejectedError as refused:
                 return error(str(refused), 400)
             except MemoryError:
                 return error("There is not enough memory for this fit.", 422)
@@ -268,7 +268,7 @@ def _page() -> dict[str, bytes]:
 
 def _short(name: Any) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= 64:
-        raise RefusedError("client and pane have to be names of at most 64 characters.")
+        raise RejectedError("client and pane have to be names of at most 64 characters.")
     return name
 
 

@@ -14,7 +14,7 @@ SCALES = ("none", "minmax", "standard")
 MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 4096, 2**32 - 1
 
 
-class RefusedError(ValueError):
+class RejectedError(ValueError):
     """A message that no page of ours would send."""
 
 
@@ -40,7 +40,7 @@ class ControlState:
         """From JSON; all fields have to be there, and no others."""
         wanted = {field.name for field in fields(cls)}
         if not isinstance(message, dict) or set(message) != wanted:
-            raise RefusedError(f"A view has the fields {', '.join(sorted(wanted))}, and no others.")
+            raise RejectedError(f"A view has exactly the fields {', '.join(sorted(wanted))}.")
         return cls(
             label=whole(message["label"], "label", 0, n_labels - 1),
             method=word(message["method"], "method", METHODS),
@@ -95,7 +95,7 @@ class ControlState:
 
 def whole(value: Any, name: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise RefusedError(f"{name} has to be a whole number from {low} to {high}.")
+        raise RejectedError(f"{name} has to be a whole number from {low} to {high}.")
     return value
 
 
@@ -103,17 +103,17 @@ def number(value: Any, name: str, low: float, high: float, above: bool = False) 
     good = type(value) is float or (type(value) is int and abs(value) < 2**53)
     if not good or not math.isfinite(value) or not low <= value <= high or (above and value == low):
         limits = f" from {low:g} to {high:g}" if high < math.inf else f" above {low:g}"
-        raise RefusedError(f"{name} has to be a number{limits}.")
+        raise RejectedError(f"{name} has to be a number{limits}.")
     return float(value)
 
 
 def word(value: Any, name: str, known: Any) -> str:
     if not isinstance(value, str) or value not in known:
-        raise RefusedError(f"{name} has to be one of {', '.join(known)}.")
+        raise RejectedError(f"{name} has to be one of {', '.join(known)}.")
     return value
 
 
 def truth(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
-        raise RefusedError(f"{name} has to be true or false.")
+        raise RejectedError(f"{name} has to be true or false.")
     return value

@@ -1,4 +1,4 @@
-"""How far to trust the picture: scores beside their controls, and which classes are confused."""
+"""How far to trust the plot: scores, their controls, and which classes are confused."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .._base.page import MISSING, paragraph, scrolled
 from .contents import Contents, Label
 
 MEANINGS = {
-    "heldout": ("Held-out rows", "neighbours in the embedding, for rows the model never saw"),
-    "train": ("Training rows", "the same for rows it was fitted to: flattering"),
+    "heldout": ("Held-out rows", "neighbours in the embedding, for rows held out of the fit"),
+    "train": ("Training rows", "the same for the rows of the fit: too good"),
     "raw": ("Raw columns", "held-out rows again, neighbours in all columns, no embedding"),
     "majority": ("Largest class", "always naming it, without looking"),
     "shuffled": ("Shuffled labels", "the whole procedure on labels that mean nothing"),
 }
 MOST_CLASSES = 60
 SHADES = 10
-NO_EVIDENCE = "No evidence that the labels can be told from these columns."
+NO_EVIDENCE = "No evidence that these columns predict the labels."
 
 RULE = (
     "The rule behind the sentence: a difference is clear when it exceeds two standard errors of "
@@ -36,7 +36,7 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> str:
 
     >>> scores = dict(heldout=0.52, train=1.0, raw=0.5, majority=0.5, shuffled=0.5)
     >>> interpret(scores | {"metric": "1-NN accuracy"}, 100)
-    'No evidence that the labels can be told from these columns.'
+    'No evidence that these columns predict the labels.'
     """
     heldout, train, raw = scores["heldout"], scores["train"], scores["raw"]
     majority, shuffled = scores["majority"], scores["shuffled"]
@@ -47,21 +47,21 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> str:
         return better - worse > (0.05 if is_r2 else max(0.01, 2 * math.sqrt(variance)))
 
     if heldout is None:
-        return "No rows were held out, so nothing here says how well new rows would be told apart."
+        return "No rows were held out, so the accuracy for new rows is unknown."
     if is_r2 and not beats(heldout, 0.0):
         return NO_EVIDENCE
     if shuffled is not None and not beats(heldout, shuffled):
         return NO_EVIDENCE
     if majority is not None and not beats(heldout, majority):
-        return "Held-out rows are told no better than by always naming the largest class."
+        return "Held-out labels are predicted no better than by always naming the largest class."
     if raw is None:
-        sentence = "The labels of held-out rows can be told from this embedding"
+        sentence = "This embedding predicts held-out labels"
     elif beats(heldout, raw):
-        sentence = "This embedding tells held-out labels better than the raw columns do"
+        sentence = "This embedding predicts held-out labels better than the raw columns do"
     elif beats(raw, heldout):
-        sentence = "This embedding tells held-out labels, but less well than the raw columns do"
+        sentence = "This embedding predicts held-out labels, but less well than the raw columns do"
     else:
-        sentence = "This embedding tells held-out labels about as well as the raw columns do"
+        sentence = "This embedding predicts held-out labels about as well as the raw columns do"
     if train is not None and train - heldout > 0.1 and beats(train, heldout):
         sentence += "; it fits the training rows much better, so trust the held-out number only"
     if shuffled is None:

@@ -73,7 +73,7 @@ def _body(contents: Contents, scatter: ScatterPlot) -> str:
         ("honesty", "How far to trust it", honesty(contents)),
         ("confusion", "Which classes are confused", confusion(contents)),
         ("scree", "What each component adds", scree(contents)),
-        ("gamma", "Kernel width", gamma(contents)),
+        ("gamma", "Kernel coefficient gamma", gamma(contents)),
         ("loadings", "What each component weighs", loadings(contents)),
         ("about", "Parameters, versions and machine", facts(contents.about)),
         ("repeat", "Repeat it", f"<pre><code>{escape(contents.command)}</code></pre>"),

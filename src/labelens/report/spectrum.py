@@ -1,4 +1,4 @@
-"""What the components are: how much each depends on the labels, what it weighs, which width."""
+"""What the components are: how much each depends on the labels, what it weighs, which gamma."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def loadings(contents: Contents) -> str:
 
 
 def gamma(contents: Contents) -> str:
-    """Held-out score against kernel width."""
+    """Held-out score against the kernel coefficient gamma."""
     given = contents.gamma_curve
     if given is None:
-        return paragraph("No kernel widths were compared in this run.")
+        return paragraph("No values of gamma were compared in this run.")
     lists = [np.asarray(given[key], dtype=np.float64) for key in CURVE]
     good = np.isfinite(lists).all(axis=0) & (lists[0] > 0)
     if not good.any():
-        return paragraph("No kernel width gave a number, so there is nothing to draw.")
+        return paragraph("No value of gamma gave a number, so there is nothing to draw.")
     order = np.argsort(lists[0][good], kind="stable")
     gammas, mean, std, control = (values[good][order] for values in lists)
     best = int(np.argmax(mean))
@@ -105,10 +105,10 @@ def gamma(contents: Contents) -> str:
         f"{gammas[best]:.3g}; shuffled labels reach {control[best]:z.3f} there."
     )
     if best in (0, len(gammas) - 1) and len(gammas) > 2:
-        summary += " That is the edge of what was tried: a better width may lie beyond."
+        summary += " That is the edge of what was tried: a better value may lie beyond."
     key = "Line and band: mean and one standard deviation. Dashed: shuffled labels."
     if used is not None and gammas[0] <= used <= gammas[-1]:
-        key += f" Vertical: the width this model uses, {used:.3g}."
+        key += f" Vertical: the gamma of this model, {used:.3g}."
     metric = contents.metric
     chart = curve(gammas, mean, std, control, used, ("gamma", metric), summary)
     rows = [
@@ -118,7 +118,7 @@ def gamma(contents: Contents) -> str:
     return (
         paragraph(summary)
         + f'<figure class="card">{chart}<figcaption>{escape(key)}</figcaption></figure>'
-        + _numbers(table(["gamma", "Mean", "Std", "Shuffled"], rows, "Kernel widths"))
+        + _numbers(table(["gamma", "Mean", "Std", "Shuffled"], rows, "Values of gamma"))
     )
 
 
