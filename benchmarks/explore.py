@@ -23,7 +23,7 @@ from selenium import webdriver
 
 from data import mnist
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.serving import Explorer, session_of
+from labelens.explorer.server import Explorer, session_of
 from measure import machine
 
 FLAGS = [

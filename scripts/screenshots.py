@@ -22,8 +22,7 @@ import numpy as np
 from selenium import webdriver
 
 from labelens.explorer.explored import bundled, from_arrays
-from labelens.explorer.server import Sessions
-from labelens.explorer.serving import Explorer
+from labelens.explorer.server import Explorer, Sessions
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-background-networking", "--no-first-run",

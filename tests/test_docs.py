@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import labelens
 from labelens.cli.app import app
-from labelens.explorer.serving import Explorer
+from labelens.explorer.server import Explorer
 from pages import (
     GENERATED,
     IN_A_CONSOLE,

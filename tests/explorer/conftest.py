@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.serving import Explorer, session_of
+from labelens.explorer.server import Explorer, session_of
 from labelens.explorer.session import Session
 
 

@@ -10,7 +10,7 @@ import labelens
 from browser import Keys
 from explorer.page import framed
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.serving import Explorer, session_of
+from labelens.explorer.server import Explorer, session_of
 
 
 def served(page):

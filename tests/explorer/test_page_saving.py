@@ -10,8 +10,7 @@ import labelens
 from browser import Keys
 from explorer.page import framed
 from labelens.explorer.explored import bundled
-from labelens.explorer.server import Sessions
-from labelens.explorer.serving import Explorer
+from labelens.explorer.server import Explorer, Sessions
 
 
 def downloaded(page, name):

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from explorer.page import on_screen, pointer
 from hostile_names import HOSTILE_NAMES, MARK
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.serving import Explorer, session_of
+from labelens.explorer.server import Explorer, session_of
 
 
 def test_a_fit_that_fails_keeps_the_last_good_picture(opened):

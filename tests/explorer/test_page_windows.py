@@ -12,8 +12,7 @@ from sklearn.datasets import load_diabetes, load_digits
 import labelens
 from browser import Keys, webdriver
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.server import Sessions
-from labelens.explorer.serving import Explorer
+from labelens.explorer.server import Explorer, Sessions
 
 
 def many_classes():

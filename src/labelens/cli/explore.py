@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from ..explorer.explored import bundled, from_file
-from ..explorer.server import Sessions
-from ..explorer.serving import Explorer, session_of
+from ..explorer.server import Explorer, Sessions, session_of
 from . import options as o
 from .build import READING, check_labels, label_names, read
 from .output import Bar, in_words, messages

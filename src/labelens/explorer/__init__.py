@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._base.types import LabelsLike
-    from .serving import Explorer
+    from .server import Explorer
 
 __all__ = ["explore"]
 
@@ -51,8 +51,7 @@ def explore(
     """
     # The page's machinery is loaded when somebody looks.
     from .explored import bundled, from_arrays
-    from .server import Sessions
-    from .serving import Explorer, session_of
+    from .server import Explorer, Sessions, session_of
 
     sessions = Sessions(bundled()) if X is None else session_of(from_arrays(X, y))
     return Explorer(sessions, framed=True, height=height).start()

@@ -1,10 +1,9 @@
 """DataFrames of Spark: `fit` and `transform` where the rows are, and a pair for `pyspark.ml`.
 
-frames.py       a DataFrame as parts: one partition, one task, one partial result
-schema.py       which columns are taken, and of what kind
-partials.py     partial results as bytes, and back without trust
-transforming.py an embedding as a column
-pipeline.py     LabelensEstimator and LabelensModel; the only file that needs pyspark to be imported
+frames.py    `fit`: a partial result for each partition; `transform`: an embedding as a column
+schema.py    which columns are taken, and of what kind
+partials.py  partial results as bytes, and back without trust
+pipeline.py  LabelensEstimator and LabelensModel; the only file that needs pyspark to be imported
 
 All runs by `mapInArrow`, on Spark Connect too; the Python workers need labelens installed.
 """
@@ -13,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .frames import fit
-from .transforming import transform
+from .frames import fit, transform
 
 __all__ = ["LabelensEstimator", "LabelensModel", "fit", "transform"]
 

@@ -26,8 +26,7 @@ from sklearn.base import clone
 
 from .._fit.projection import Projection
 from ..persist import load, load_method, save, save_method
-from .frames import Columns, fit
-from .transforming import transform
+from .frames import Columns, fit, transform
 
 
 def _columns(value: Any) -> str | list[str]:
