@@ -57,9 +57,7 @@ class Classes:
         return _groups(self, rows, len(self.shown)) | {"names": self.names, "codes": codes}
 
     def notice(self) -> str:
-        """That some classes have no colour of their own; empty if all do."""
-        if not self.pooled:
-            return ""
+        """That some classes have no colour of their own."""
         return (
             f"The legend has the {MOST_GROUPS} largest of {len(self.names):,} classes; "
             "the others are grey, and can be found by name."
@@ -141,14 +139,8 @@ class Numbers:
             "high": high,
         }
 
-    def notice(self) -> str:
-        return ""
-
     def sentence(self) -> str:
         return "Colour is the label. "
-
-    def centres(self, *_: Any) -> str:
-        return ""
 
     def legend(self, rows: NDArray[np.int64], named: bool) -> str:
         """A colour bar, and check boxes for rows with and without a number."""

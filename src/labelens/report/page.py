@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -39,20 +40,19 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     shades = "".join(
         f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(1, SHADES + 1)
     )
-    page = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{_policy(scripts)}<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(contents.title)}</title>
-<style>{_read("palette.css")}{_read("style.css")}{shades}</style>
-</head>
-<body>
-{_body(contents, ScatterPlot.of(contents))}{scripts[0]}
-{scripts[1]}
-</body>
-</html>
-"""
+    scatter = ScatterPlot.of(contents)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in contents.notes)
+    page = _filled(
+        "page.html",
+        policy=_policy(scripts),
+        title=escape(contents.title),
+        style=_read("palette.css") + _read("style.css") + shades,
+        keys=_keys(contents),
+        notes=f'<ul class="notes">{notes}</ul>' if notes else "",
+        sections=_sections(contents, scatter),
+        spec=embed(scatter.spec()),
+        scripts="\n".join(scripts),
+    )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
     with replaced(Path(path)) as file:
@@ -67,7 +67,7 @@ def embed(value: Any) -> str:
     return text
 
 
-def _body(contents: Contents, scatter: ScatterPlot) -> str:
+def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     sections = [
         ("embedding", "The embedding", _picture(scatter)),
         ("honesty", "How far to trust it", honesty(contents)),
@@ -83,16 +83,7 @@ def _body(contents: Contents, scatter: ScatterPlot) -> str:
         for name, heading, markup in sections
     }
     made["scree"] = f'<div class="pair">{made["scree"]}{made.pop("gamma")}</div>'
-    notes = "".join(f"<li>{escape(note)}</li>" for note in contents.notes)
-    return f"""<a class="skip" href="#honesty">Skip the picture</a>
-<header><h1><bdi>{escape(contents.title)}</bdi></h1>{_keys(contents)}
-{f'<ul class="notes">{notes}</ul>' if notes else ""}</header>
-<main>
-{"".join(made.values())}
-</main>
-<dl id="tip" class="row-facts" hidden></dl>
-<script type="application/json" id="spec">{embed(scatter.spec())}</script>
-"""
+    return "".join(made.values())
 
 
 def _keys(contents: Contents) -> str:
@@ -108,14 +99,13 @@ def _keys(contents: Contents) -> str:
         "Components": f"{np.shape(contents.Z)[1]:,}",
         "Method": type(contents.model).__name__,
     }
-    cells = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in keys.items())
-    return f'<dl class="keys">{cells}</dl>'
+    return "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in keys.items())
 
 
 def _picture(scatter: ScatterPlot) -> str:
     if not len(scatter.rows):
         return paragraph("No row has finite coordinates, so there is nothing to draw.")
-    shown = _choice("part", "Rows", [("both", "both"), ("heldout", "held-out"), ("train", "train")])
+    parts = _choice("part", "Rows", [("both", "both"), ("heldout", "held-out"), ("train", "train")])
     colours, axes = "", ""
     if len(scatter.colourings) > 1:
         names = [colouring.name for colouring in scatter.colourings]
@@ -127,25 +117,17 @@ def _picture(scatter: ScatterPlot) -> str:
             for place, name in enumerate(("across", "up", "deep"))
         )
         axes += f"<fieldset><legend>Axes</legend>{''.join(selects)}</fieldset>"
-    return f"""{scatter.sentences()}<noscript><p class="notice">The picture needs
-JavaScript; all else on this page does not.</p></noscript>
-<div class="controls">{colours}{shown}{axes}
-<fieldset><legend class="hidden">Picture</legend>
-<button type="button" id="zoom-in" aria-label="Zoom in">+</button>
-<button type="button" id="zoom-out" aria-label="Zoom out">−</button>
-<button type="button" id="reset">Reset view</button>
-<button type="button" id="save">Save as PNG</button></fieldset></div>
-<div class="stage">
-<div id="plot" tabindex="0" role="application" aria-roledescription="scatter plot"
- aria-label="The embedding. Arrow keys move, plus and minus zoom, zero resets."></div>
-<div class="side" id="side">{scatter.legend(0)}</div></div>
-{scatter.legends()}<p id="said" role="status"></p>
-{scatter.summary()}<div class="picker">
-<form id="find-row" autocomplete="off"><label for="row">Row</label>
-<input id="row" type="number" min="0" step="1" required><button>Show</button></form>
-<dl id="picked" class="row-facts" aria-live="polite"><dt>No row chosen</dt>
-<dd>Click a point, or type its row number (counted from 0).</dd></dl></div>
-{scatter.centres()}"""
+    return _filled(
+        "scatter.html",
+        notice=scatter.sentences(),
+        colours=colours,
+        parts=parts,
+        axes=axes,
+        legend=scatter.legend(0),
+        legends=scatter.legends(),
+        summary=scatter.summary(),
+        centres=scatter.centres(),
+    )
 
 
 def _choice(name: str, legend: str, options: Sequence[tuple[str, str]]) -> str:
@@ -173,6 +155,11 @@ def _select(
 
 def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _filled(name: str, **parts: str) -> str:
+    """A file of ours with markup in its places."""
+    return Template(_read(name)).substitute(parts)
 
 
 def _script(code: str) -> str:

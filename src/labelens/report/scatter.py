@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.page import paragraph
-from .colouring import LIMIT, Colouring, read_colouring, stratified
+from .colouring import LIMIT, Classes, Colouring, read_colouring, stratified
 from .columns import pack, pack_column
 from .contents import Contents
 
@@ -76,7 +76,7 @@ class ScatterPlot:
             told.append(f"Rows without finite coordinates are not drawn: {self.lost:,}.")
         if self.k < k:
             told.append(f"The first {self.k} of {k:,} components can be chosen as axes.")
-        told += filter(None, (colouring.notice() for colouring in self.colourings))
+        told += [one.notice() for one in self.colourings if isinstance(one, Classes) and one.pooled]
         return f'<p class="notice">{escape(" ".join(told))}</p>\n' if told else ""
 
     def summary(self) -> str:
@@ -105,8 +105,8 @@ class ScatterPlot:
     def centres(self) -> str:
         """Where the classes of every label lie, as tables: the picture for who does not see it."""
         Z, test = np.asarray(self.contents.Z)[self.rows], np.asarray(self.contents.test)[self.rows]
-        named = len(self.colourings) > 1
-        return "".join(each.centres(Z, test, self.rows, named) for each in self.colourings)
+        classes = [each for each in self.colourings if isinstance(each, Classes)]
+        return "".join(each.centres(Z, test, self.rows, len(classes) > 1) for each in classes)
 
     def legend(self, j: int) -> str:
         """The legend of one label; it says which where there are several."""
