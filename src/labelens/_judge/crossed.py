@@ -25,7 +25,7 @@ class CrossEmbedding:
     Z : ndarray of shape (n_samples, n_components)
         Every row by a model that has not seen its label.
     fitted : ndarray of shape (n_samples, n_components)
-        Every row by a model that has, in the same frame.
+        Every row by a model that has, in the same frame: what `fit_transform` shows.
     fold : ndarray of shape (n_samples,)
         The fold in which a row was held out.
     """
@@ -74,8 +74,7 @@ def cross_embed(
     Returns
     -------
     CrossEmbedding
-        With `Z` of shape (n_samples, n_components), `fitted`, which is what `fit_transform` shows,
-        in the same frame, and `fold`.
+        With `Z`, `fitted` and `fold`.
 
     See Also
     --------

@@ -43,6 +43,10 @@ def pack(header: dict[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
     return b"".join([len(text).to_bytes(4, "little"), text, *body])
 
 
+def short(value: Any) -> str:
+    return as_text(value, MOST_TEXT)
+
+
 def overview(session: Session) -> bytes:
     """All that the page needs before the first fit."""
     material, n, drawn = session.material, len(session.X), session.drawn
@@ -54,20 +58,17 @@ def overview(session: Session) -> bytes:
         )
     columns = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
     header = {
-        "name": as_text(material.name, MOST_TEXT),
+        "name": short(material.name),
         "rows": n,
         "features": session.X.shape[1],
         "trained": session.n_train,
         "drawnTrained": int(np.searchsorted(drawn, session.n_train)),
         "asked": len(session.asked),
         "labels": [
-            {
-                "name": as_text(label.name, MOST_TEXT),
-                "classes": len(label.names) or None,
-            }
+            {"name": short(label.name), "classes": len(label.names) or None}
             for label in session.labels
         ],
-        "columns": [as_text(name, MOST_TEXT) for name in columns],
+        "columns": [short(name) for name in columns],
         "kernels": KERNELS,
         "mostComponents": min(MOST_COMPONENTS, session.X.shape[1]),
         "notes": notes,
@@ -89,9 +90,9 @@ def column(session: Session, number: int) -> bytes:
     if not isinstance(label, Classes):
         return _pack_numbers(label.name, own, mixed)
     head = {
-        "name": as_text(label.name, MOST_TEXT),
+        "name": short(label.name),
         "kind": "classes",
-        "names": [as_text(name, MOST_TEXT) for name in label.names],
+        "names": [short(name) for name in label.names],
         "shown": label.shown.tolist(),  # classes with a colour of their own
         "other": OTHER,
         "colours": COLOURS,
@@ -102,7 +103,7 @@ def column(session: Session, number: int) -> bytes:
 
 def _pack_numbers(name: str, own: NDArray[Any], mixed: NDArray[Any]) -> bytes:
     low, high = colour_limits(own)
-    head = {"name": as_text(name, MOST_TEXT), "kind": "numbers", "low": low, "high": high}
+    head = {"name": short(name), "kind": "numbers", "low": low, "high": high}
     return pack(head, [own.astype(np.float32), mixed.astype(np.float32)])
 
 
@@ -157,9 +158,9 @@ def row(session: Session, number: int) -> dict[str, Any]:
     facts = [["Row", f"{session.numbers[place]:,}"]]
     facts.append(["Part", "training" if place < session.n_train else "held out"])
     labels = zip(session.labels, session.values, strict=True)
-    facts += [[label.name, as_text(values[place], MOST_TEXT)] for label, values in labels]
+    facts += [[label.name, short(values[place])] for label, values in labels]
     shown = session.material.shown
-    facts += [[name, as_text(values[own], MOST_TEXT)] for name, values in shown.items()]
+    facts += [[name, short(values[own])] for name, values in shown.items()]
     named = {name for name, _ in facts}
     columns = zip(session.material.names, session.X[place], strict=True)
     for name, value in islice(columns, MOST_FEATURES):
@@ -187,7 +188,7 @@ def describe(session: Session, bits: bytes, label: Colouring, shuffled: bool) ->
     return {
         "size": size,
         "heldout": int(inside[session.drawn >= session.n_train].sum()),
-        "label": as_text(label.name, MOST_TEXT),
+        "label": short(label.name),
         "features": _differences(session, inside) if size < n else [],
         **mix,
     }
@@ -203,7 +204,7 @@ def _shares(label: Colouring, codes: NDArray[Any], inside: NDArray[np.bool_]) ->
     return {
         "classes": [
             {
-                "name": as_text(names[c], MOST_TEXT),
+                "name": short(names[c]),
                 "code": int(c),
                 "count": int(here[c]),
                 "share": float(here[c] / inside.sum()),
@@ -238,7 +239,7 @@ def _differences(session: Session, inside: NDArray[np.bool_]) -> list[dict[str, 
     order = np.argsort(-np.abs(effect), kind="stable")[:MOST_DIFFERENCES]
     return [
         {
-            "name": as_text(session.material.names[j], MOST_TEXT),
+            "name": short(session.material.names[j]),
             "effect": float(effect[j]),
             "group": float(mean[j] + offset[j] / size),
             "others": float(mean[j] - offset[j] / (n - size)),
