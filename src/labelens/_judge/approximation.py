@@ -15,7 +15,9 @@ from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_rows, check_seed
 from .._core.maps import Identity, make_feature_map
 from .._core.moments import Array
+from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
+from .._fit.settings import is_kernel_method, solver_of
 from .._fit.task import Task, embedded, in_parallel, principal_angles
 from ..methods import KernelSupervisedPCA, SupervisedPCA
 
@@ -226,16 +228,16 @@ def approximation_report(
 
 def _draws_features(model: Projection) -> bool:
     """Whether the feature map stands for a kernel that it is not."""
-    recipe = model._recipe
+    recipe = recipe_of(model)
     return not (recipe.phi is None or recipe.kernel is None or isinstance(recipe.phi, Identity))
 
 
 def _exact_counterpart(model: Any, n: int) -> Any:
     """What a fitted estimator approximates, for as many rows; None if it is exact."""
     draws_features = _draws_features(model)
-    if not model._solver.random_labels and not draws_features:
+    if not solver_of(model).random_labels and not draws_features:
         return None
-    exact: Any = (KernelSupervisedPCA if model._kernelised else SupervisedPCA)()
+    exact: Any = (KernelSupervisedPCA if is_kernel_method(model) else SupervisedPCA)()
     shared = exact.get_params(deep=False).keys() & model.get_params(deep=False).keys()
     exact.set_params(**{name: getattr(model, name) for name in shared})
     if not draws_features:
@@ -245,14 +247,15 @@ def _exact_counterpart(model: Any, n: int) -> Any:
     # B is C_xx + s / (1 - s) * tr(C_xx) / p * I, up to a factor: what is added depends on p.
     shrinkage = model.shrinkage_
     if shrinkage < 1:
-        ridge = shrinkage / (1 - shrinkage) * n / model._recipe.phi.n_features
+        phi: Any = recipe_of(model).phi
+        ridge = shrinkage / (1 - shrinkage) * n / phi.n_features
         shrinkage = ridge / (1 + ridge)
     return exact.set_params(approximation="nystroem", n_random_features=n, shrinkage=shrinkage)
 
 
 def _described(exact: Any) -> str:
     name = type(exact).__name__
-    if not exact._kernelised:
+    if not is_kernel_method(exact):
         return name
     ways = {"exact": "the exact kernel", "nystroem": "landmarks at every row"}
     way = ways.get(exact.approximation) if isinstance(exact.approximation, str) else None
@@ -261,7 +264,7 @@ def _described(exact: Any) -> str:
 
 def _kernel_errors(model: Any, known: Task, other: Task, seeds: list[int]) -> tuple[Array, Array]:
     """p/2, p and 2p, and the (3, n_draws) errors of the kernel with so many features."""
-    recipe = model._recipe
+    recipe = recipe_of(model)
     if not _draws_features(model):
         return np.empty(0), np.empty((0, len(seeds)))
     scaled = recipe.scaled(check_rows(None, known.X, reset=True))

@@ -19,6 +19,7 @@ from .._fit.batch import Batch
 from .._fit.folds import grouped
 from .._fit.projection import Projection
 from .._fit.recipe import settle_kernel
+from .._fit.settings import is_kernel_method
 from .._fit.task import Task, seeded
 from ..methods import METHODS
 
@@ -119,9 +120,9 @@ def _filled_in(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) 
     if "scale" in grid and grid["scale"] is None:
         grid["scale"] = [None] if sparse.issparse(batch.rows) else [None, "standard"]
     if "shrinkage" in grid and grid["shrinkage"] is None:
-        wide = not template._kernelised and batch.rows.shape[1] > WIDEST
+        wide = not is_kernel_method(template) and batch.rows.shape[1] > WIDEST
         grid["shrinkage"] = list(SHRINKAGES[:1] if wide else SHRINKAGES)
-    if not template._kernelised or grid.get("gamma", ()) is not None:
+    if not is_kernel_method(template) or grid.get("gamma", ()) is not None:
         return _varied(template, grid, seed)
     # What gamma="scale" comes to depends on how rows are scaled.
     made = []

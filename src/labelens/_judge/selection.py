@@ -20,6 +20,7 @@ from .._fit import settings
 from .._fit.batch import Batch, read_batch
 from .._fit.folds import Judge, cross_validate, passes_of
 from .._fit.projection import Projection
+from .._fit.settings import is_kernel_method
 from .._fit.task import Task
 from ..methods import SupervisedPCA
 from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_varies
@@ -308,7 +309,7 @@ def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
 def _draws_features(estimator: Any) -> bool:
     """Whether it has n_random_features: transformers and the linear kernel have their own."""
     return (
-        estimator._kernelised
+        is_kernel_method(estimator)
         and isinstance(estimator.approximation, str)
         and estimator.kernel != "linear"
     )

@@ -86,6 +86,10 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (0.6, 0.94)
     """
 
+    _centre: Array  # (k,)
+    _weights: Array  # (k, c)
+    _offsets: Array  # (c,)
+
     def __init__(
         self,
         estimator: Transformer | None = None,

@@ -53,7 +53,7 @@ def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
         label,
         features=columns.features or (),
         drop=columns.drop or (),
-        impute=columns.impute.value if columns.impute else None,
+        impute=o.filling(columns.impute),
     )
     check_labels(table.labels, ", ".join(map(repr, label)))
     return table

@@ -28,6 +28,12 @@ LabelKernelName = StrEnum(
 ClassWeight = StrEnum("ClassWeight", ["balanced"])
 Impute = StrEnum("Impute", ["mean", "median", "drop"])
 
+
+def filling(impute: Impute | None) -> Any:
+    """What the library takes for it."""
+    return None if impute is None else impute.value
+
+
 Data = Annotated[
     Path, typer.Argument(help="CSV, TSV, parquet, Arrow/feather, .npy or .npz; .gz too.")
 ]

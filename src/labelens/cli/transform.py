@@ -61,7 +61,7 @@ def transform(
             features: Any = names if encoding is None else encoding
             if features is None:
                 features = [f"x{i}" for i in range(estimator.n_features_in_)]
-            table = tables.align(frame, features, impute.value if impute else None)
+            table = tables.align(frame, features, o.filling(impute))
             rows = table.X
             if names is not None:
                 rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)

@@ -20,8 +20,8 @@ from .._base.threads import cached_property, one_blas_thread
 from .._base.validation import check_seed
 from .._core.moments import Spread
 from .._fit import settings
-from .._fit.fitted import embed_rows
 from .._fit.batch import Batch, read_batch
+from .._fit.fitted import embed_rows
 from .._fit.recipe import draw_recipe, settle_kernel, spread_of
 from .._fit.task import Task, is_continuous
 from .._judge.trial import held_out, some_of

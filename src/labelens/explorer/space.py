@@ -27,6 +27,7 @@ from .._core.scaling import SCALES, Scaling
 from .._core.spectrum import Spectrum
 from .._fit.batch import Batch
 from .._fit.embedding import embed_several
+from .._fit.fitted import restore, solution_of
 from .._fit.recipe import Recipe
 from .._fit.solution import solve, too_many_components
 from .._fit.summarize import summarize
@@ -152,7 +153,7 @@ class Space:
                 solution = solve(recipe, moments, self._whitenings(recipe, moments))
         except NotFittedError as error:
             raise ValueError(str(error)) from None
-        estimator._recipe, estimator.moments_, estimator._solved = recipe, moments, solution
+        restore(estimator, recipe, moments, solution)
         rank, note = solution.solution.rank, ""
         if rank < recipe.n_components:
             note = too_many_components(recipe, moments, rank)
@@ -173,7 +174,7 @@ class Space:
 
 def embed_each(several: Sequence[FittedSpace], rows: Any) -> list[NDArray[Any]]:
     """Rows of their space as each of them embeds them, (n, k)."""
-    found = embed_several(several[0].near, [one.model._solved for one in several], rows)
+    found = embed_several(several[0].near, [solution_of(one.model) for one in several], rows)
     if not all((np.abs(Z) < np.finfo(np.float32).max).all() for Z in found):
         raise ValueError(
             "The embedding is too large to be drawn: scale the columns, or lower gamma."

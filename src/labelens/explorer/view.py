@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .. import methods
+from .._fit.settings import is_kernel_method
 
 METHODS: dict[str, Any] = {"pca": methods.SupervisedPCA} | methods.METHODS
 KERNELS = ("rbf", "laplacian", "matern", "polynomial", "linear")
@@ -58,7 +59,7 @@ class ControlState:
 
     @property
     def kernelised(self) -> bool:
-        return bool(METHODS[self.method]._kernelised)
+        return is_kernel_method(METHODS[self.method])
 
     def plain(self) -> ControlState:
         """With all that the method does not look at at its first value, so that equals meet."""
@@ -84,7 +85,7 @@ class ControlState:
         }
         if continuous:
             parameters["label_kernel"] = "rbf"  # also for whole numbers, which are classes else
-        if method._kernelised:
+        if is_kernel_method(method):
             assert scale_gamma is not None
             width = "scale" if view.gamma == 1 else view.gamma * scale_gamma
             parameters |= {

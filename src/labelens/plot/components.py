@@ -9,6 +9,7 @@ import numpy as np
 from .._base.validation import check_number
 from .._core.moments import Array
 from .._fit.projection import Projection
+from .._fit.settings import is_kernel_method
 from . import canvas
 from .canvas import BLUE, GREY, VERMILION, Axes, shown
 from .embedding import scatter
@@ -209,7 +210,7 @@ def _beyond(tip: Array, limits: Array, name: str, places: canvas.Names) -> tuple
 def _linear_weights(estimator: Any, what: str) -> Array:
     """(k, d), of an estimator that has them."""
     name = type(estimator).__name__
-    if isinstance(estimator, Projection) and estimator._kernelised:
+    if isinstance(estimator, Projection) and is_kernel_method(estimator):
         raise TypeError(
             f"{name} has no weights for input features: its components are over features of the "
             f"kernel, so there is no {what.removeprefix('a ')}. Linear methods have one, as "
