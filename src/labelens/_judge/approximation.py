@@ -264,7 +264,7 @@ def _described(exact: Any) -> str:
 
 def _kernel_errors(model: Any, known: Task, other: Task, seeds: list[int]) -> tuple[Array, Array]:
     """p/2, p and 2p, and the (3, n_draws) errors of the kernel with so many features."""
-    recipe = recipe_of(model)
+    recipe: Any = recipe_of(model)
     if not _draws_features(model):
         return np.empty(0), np.empty((0, len(seeds)))
     scaled = recipe.scaled(check_rows(None, known.X, reset=True))

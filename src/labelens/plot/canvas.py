@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from .._core.labels import choose_kernel, read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
 
-Axes = Any  # matplotlib.axes.Axes
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = Any
 
 # Colours that colour-blind readers can tell apart: Okabe-Ito's, then three of Tol's.
 COLOURS = (
@@ -41,7 +44,12 @@ def rgb(colours: Iterable[str]) -> Array:
     return require("matplotlib.colors", extra="cli").to_rgba_array(list(colours))[:, :3]
 
 
-def axes_or_new(ax: Axes, width: float = 6.4, height: float = 4.8, grid: str | None = None) -> Axes:
+def axes_or_new(
+    ax: Axes | None,
+    width: float = 6.4,
+    height: float = 4.8,
+    grid: Literal["x", "y", "both"] | None = None,
+) -> Axes:
     """The Axes given, or those of a new figure that pyplot does not know."""
     if ax is None:
         figure = require("matplotlib.figure", extra="cli").Figure(
@@ -137,7 +145,8 @@ class Names:
 
     def __init__(self, ax: Axes, limits: Array, size: float) -> None:
         self.low, self.width = limits[:, 0], limits[:, 1] - limits[:, 0]
-        self.points = ax.get_window_extent().size / ax.figure.dpi * 72  # 1/72 inch, of the Axes
+        extent = np.array(ax.get_window_extent().size)
+        self.points = extent / ax.figure.dpi * 72  # 1/72 inch, of the Axes
         self.size = size  # of a letter
         self.taken: list[tuple[float, float, float]] = []  # middle, and half the width
 
@@ -289,7 +298,7 @@ def draw_rows(ax: Axes, points: Array, colouring: RowColours, test: Any, limits:
                 if hollow
                 else dict(facecolors=colours, edgecolors="white", **solid)
             )
-            ax.scatter(*points[mine].T, s=size, marker=marker, **style)
+            ax.scatter(points[mine, 0], points[mine, 1], s=size, marker=marker, **style)
     return ""
 
 
@@ -312,6 +321,6 @@ def _shade(ax: Axes, points: Array, colouring: RowColours, limits: Array) -> Non
         image[:, :3] = colouring.table[mean(colouring.codes).round().astype(np.intp)]
     image[:, 3] = np.where(count > 0, 0.2 + 0.8 * np.log1p(count) / np.log1p(count.max()), 0)
     ax.imshow(
-        image.reshape(CELLS, CELLS, 4).clip(0, 1), extent=limits.ravel(), origin="lower",
-        aspect=ax.get_aspect(), interpolation="nearest",
+        image.reshape(CELLS, CELLS, 4).clip(0, 1), extent=(low[0], high[0], low[1], high[1]),
+        origin="lower", aspect=ax.get_aspect(), interpolation="nearest",
     )  # fmt: skip

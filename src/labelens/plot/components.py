@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.types import LabelsLike, MatrixLike
 from .._base.validation import check_number
 from .._core.moments import Array
 from .._fit.projection import Projection
@@ -17,7 +18,7 @@ from .embedding import scatter
 LETTER = 8.0  # points: height of a name at an arrow
 
 
-def scree(estimator: Any, *, ax: Axes = None) -> Axes:
+def scree(estimator: Projection, *, ax: Axes | None = None) -> Axes:
     """Draw how much each component depends on the labels, and their sum.
 
     Bars are `dependence_ratio_`, the line is its running sum, the right-hand scale is
@@ -73,7 +74,9 @@ def scree(estimator: Any, *, ax: Axes = None) -> Axes:
     return ax
 
 
-def loadings(estimator: Any, component: int = 0, *, n_features: int = 10, ax: Axes = None) -> Axes:
+def loadings(
+    estimator: Projection, component: int = 0, *, n_features: int = 10, ax: Axes | None = None
+) -> Axes:
     """Draw which input features pull a component most, and which way.
 
     A bar is the weight of a feature in `components_`: how far the component moves when the feature
@@ -121,13 +124,13 @@ def loadings(estimator: Any, component: int = 0, *, n_features: int = 10, ax: Ax
 
 
 def biplot(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: Projection,
+    X: MatrixLike,
+    y: LabelsLike | None = None,
     *,
     components: tuple[int, int] = (0, 1),
     n_features: int = 8,
-    ax: Axes = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw rows in two components, and the features that move them as arrows.
 
@@ -189,7 +192,8 @@ def biplot(
         name = _feature_name(estimator, j)
         place, align = _beyond(tip, limits, name, places)
         ax.text(
-            *place, name, fontsize=LETTER, ha=align, va="center", path_effects=canvas.halo(),
+            place[0], place[1], name, fontsize=LETTER, ha=align, va="center",
+            path_effects=canvas.halo(),
             parse_math=False, zorder=5,
         )  # fmt: skip
     return ax

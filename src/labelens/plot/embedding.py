@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_rows
 from .._core.labels import read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
@@ -22,7 +24,14 @@ UPRIGHT = 24  # names around a circle; more of them are turned to point at the m
 LETTER = 7.0  # points: height of a name in the picture
 
 
-def scatter(Z: Any, y: Any = None, *, ax: Axes = None, test: Any = None, names: Any = None) -> Axes:
+def scatter(
+    Z: ArrayLike,
+    y: LabelsLike | None = None,
+    *,
+    ax: Axes | None = None,
+    test: ArrayLike | None = None,
+    names: Iterable[str] | None = None,
+) -> Axes:
     """Draw an embedding: its first two columns, or one column as a strip for each class.
 
     Up to 20 classes have a legend, more are named at their medians, as far as names fit. Past
@@ -135,7 +144,8 @@ def _name_classes(ax: Axes, points: Array, colouring: RowColours, limits: Array)
             continue
         # Darker than its rows, so that it stands out among them.
         ax.text(
-            *median, colouring.names[number], color=0.7 * colouring.table[number], ha="center",
+            median[0], median[1], colouring.names[number], color=0.7 * colouring.table[number],
+            ha="center",
             va="center", fontsize=LETTER, weight="bold", path_effects=canvas.halo(),
             parse_math=False, clip_on=True, zorder=4,
         )  # fmt: skip
@@ -145,14 +155,14 @@ def _name_classes(ax: Axes, points: Array, colouring: RowColours, limits: Array)
 
 
 def wheel(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    ax: Axes = None,
-    test: Any = None,
-    estimator: Any = None,
-    names: Any = None,
-    random_state: Any = None,
+    ax: Axes | None = None,
+    test: ArrayLike | None = None,
+    estimator: Wheel | None = None,
+    names: Iterable[str] | None = None,
+    random_state: RandomState | None = None,
 ) -> Axes:
     """Draw many classes in the plane: named anchors on a circle, rows where classes pull them.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._base.optional import require
+from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_number, check_rows, check_seed
 from .._core.moments import Array
 from .._fit.shuffles import shuffler
@@ -23,8 +26,12 @@ MOST_COMPONENTS = 9
 
 
 def cross_embedding(
-    crossed: CrossEmbedding, y: Any = None, *, axes: Any = None, names: Any = None
-) -> Any:
+    crossed: CrossEmbedding,
+    y: LabelsLike | None = None,
+    *,
+    axes: Sequence[Axes] | None = None,
+    names: Iterable[str] | None = None,
+) -> tuple[Axes, Axes]:
     """Draw what `fit_transform` shows, and beside it the same rows when they are held out.
 
     Parameters
@@ -59,8 +66,8 @@ def cross_embedding(
     left, right = (canvas.axes_or_new(ax) for ax in axes)
     scatter(crossed.fitted, y, ax=left, names=names).set_title("as fitted")
     scatter(crossed.Z, y, ax=right, names=names).set_title("held out")
-    if left.get_legend() is not None:
-        left.get_legend().remove()  # the same as on the right
+    if (key := left.get_legend()) is not None:
+        key.remove()  # the same as on the right
     # One frame: where rows go when they are held out, to the middle perhaps, can be seen.
     limits = np.array([[ax.get_xlim(), ax.get_ylim()] for ax in (left, right)])
     low, high = limits[..., 0].min(axis=0), limits[..., 1].max(axis=0)
@@ -71,7 +78,7 @@ def cross_embedding(
     return left, right
 
 
-def permutation(report: PermutationReport, *, ax: Axes = None) -> Axes:
+def permutation(report: PermutationReport, *, ax: Axes | None = None) -> Axes:
     """Draw the held-out score among those of shuffled labels, and the score as fitted.
 
     Parameters
@@ -98,7 +105,7 @@ def permutation(report: PermutationReport, *, ax: Axes = None) -> Axes:
     everything = np.concatenate([report.null_score, report.null_training_score])
     own = [report.score, report.training_score]
     low, high = min(everything.min(), *own), max(everything.max(), *own)
-    bins = np.linspace(low, high, 41) if high > low else [low - 0.5, low + 0.5]
+    bins = np.linspace(low, high, 41).tolist() if high > low else [low - 0.5, low + 0.5]
     looks = (
         ("held out", BLUE, report.score, report.null_score),
         ("as fitted", VERMILION, report.training_score, report.null_training_score),
@@ -114,7 +121,7 @@ def permutation(report: PermutationReport, *, ax: Axes = None) -> Axes:
     return ax
 
 
-def approximation(report: ApproximationReport, *, ax: Axes = None) -> Axes:
+def approximation(report: ApproximationReport, *, ax: Axes | None = None) -> Axes:
     """Draw the error of the kernel against the number of features, and where it would be halved.
 
     Parameters
@@ -172,7 +179,7 @@ def approximation(report: ApproximationReport, *, ax: Axes = None) -> Axes:
     return ax
 
 
-def stability(report: StabilityReport, *, ax: Axes = None) -> Axes:
+def stability(report: StabilityReport, *, ax: Axes | None = None) -> Axes:
     """Draw how much of every component is found again, with other rows and with other seeds.
 
     Parameters
@@ -213,14 +220,14 @@ def stability(report: StabilityReport, *, ax: Axes = None) -> Axes:
 
 
 def gamma_curve(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    estimator: Any = None,
-    gammas: Any = None,
-    cv: Any = 5,
-    ax: Axes = None,
-    random_state: Any = None,
+    estimator: Transformer | None = None,
+    gammas: ArrayLike | None = None,
+    cv: CrossValidation = 5,
+    ax: Axes | None = None,
+    random_state: RandomState | None = None,
 ) -> Axes:
     """Draw how well neighbours in the embedding predict held-out labels, against gamma.
 
