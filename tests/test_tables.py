@@ -42,7 +42,7 @@ def test_every_kind_of_file_reads_the_same(tmp_path, frame, kind):
     else:
         plain.to_feather(path)
     shares = []
-    found = tables.read(path, told=shares.append)
+    found = tables.read(path, progress=shares.append)
     pd.testing.assert_frame_equal(found, plain, check_dtype=False)
     assert shares[-1] == 1
 
@@ -138,7 +138,7 @@ def test_stopped_while_reading(tmp_path, frame, call):
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        tables.read(tmp_path / "data.csv", told=told)
+        tables.read(tmp_path / "data.csv", progress=told)
 
 
 def test_no_pickle_is_loaded(tmp_path):

@@ -9,7 +9,7 @@ from labelens._engines.sources import Chunk
 class Here(Parts):
     """Parts in memory, given as (X, y) or (X, y, weight), or as lists of these."""
 
-    called = "the list"
+    title = "the list"
 
     def __init__(self, parts):
         self.chunks = [

@@ -14,7 +14,7 @@ class NamedRows(Protocol):
     """A source, or a part of one."""
 
     @property
-    def called(self) -> str: ...
+    def title(self) -> str: ...
 
     @property
     def names(self) -> list[str] | None: ...
@@ -26,7 +26,7 @@ def placed(place: NamedRows, chunk: Chunk, start: int) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        here = f"In rows {start} to {start + chunk.n_rows - 1} of {place.called}: "
+        here = f"In rows {start} to {start + chunk.n_rows - 1} of {place.title}: "
         try:
             if place.names is not None and chunk.X is not None:
                 refuse_non_finite(chunk.X, place.names)

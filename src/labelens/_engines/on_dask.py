@@ -105,7 +105,7 @@ class FileParts(DaskParts):
     def __init__(self, ranges: Sequence[Range]) -> None:
         source = ranges[0].source
         self._ranges, self.n_parts = ranges, len(ranges)
-        self.called, self.names, self.labelled = source.called, source.names, source.labelled
+        self.title, self.names, self.labelled = source.title, source.names, source.labelled
         delayed = require("dask", extra="dask").delayed
         self._sources = {
             id(part.source): delayed(part.source, traverse=False, pure=False) for part in ranges
@@ -128,7 +128,7 @@ class Collection(DaskParts):
     """A dask array or frame of rows; labels and weights may be in memory too."""
 
     def __init__(self, X: Any, y: Any = None, weight: Any = None) -> None:
-        self.called = "the dask frame" if hasattr(X, "columns") else "the dask array"
+        self.title = "the dask frame" if hasattr(X, "columns") else "the dask array"
         X = rows_of(X)
         self.labelled, self.weighted = y is not None, weight is not None
         self._known = _known_lengths(X)
@@ -154,7 +154,7 @@ class Collection(DaskParts):
             if sum(lengths) != values.shape[0]:
                 raise ValueError(
                     f"X and {name} have inconsistent numbers of samples: {sum(lengths)} rows in "
-                    f"{self.called}, {values.shape[0]} in {name}."
+                    f"{self.title}, {values.shape[0]} in {name}."
                 )
             ends = list(accumulate(lengths, initial=0))
             return [some_rows(values, slice(i, j)) for i, j in pairwise(ends)]
@@ -163,7 +163,7 @@ class Collection(DaskParts):
             if sum(theirs) != sum(self._known):
                 raise ValueError(
                     f"X and {name} have inconsistent numbers of samples: {sum(self._known)} rows "
-                    f"in {self.called}, {sum(theirs)} in {name}."
+                    f"in {self.title}, {sum(theirs)} in {name}."
                 )
             values = values.rechunk({0: X.chunks[0]})
         if values.ndim == 2 and not hasattr(values, "columns"):
@@ -171,7 +171,7 @@ class Collection(DaskParts):
         blocks = _blocks(values)
         if len(blocks) != self.n_parts:
             raise ValueError(
-                f"{self.called} has {self.n_parts} partitions and {name} {len(blocks)}: nobody "
+                f"{self.title} has {self.n_parts} partitions and {name} {len(blocks)}: nobody "
                 "knows which rows belong together. Repartition one of them, or make the sizes of "
                 "chunks known (compute_chunk_sizes)."
             )
@@ -187,15 +187,15 @@ class Collection(DaskParts):
     def _chunks(self, number: int, features: bool) -> tuple[Any, ...]:
         X = self._X[number] if features else None
         sides = (None if side is None else side[number] for side in (self._y, self._weight))
-        return _one_chunk, self.part(number, ()).called, X, *sides
+        return _one_chunk, self.part(number, ()).title, X, *sides
 
 
-def _one_chunk(called: str, X: Any, y: Any, weight: Any) -> list[Chunk]:
+def _one_chunk(title: str, X: Any, y: Any, weight: Any) -> list[Chunk]:
     chunk = Chunk(X, y, None if weight is None else np.asarray(weight))
     for values, name in ((chunk.y, "labels"), (weight, "weights")):
         if values is not None and values.shape[0] != chunk.n_rows:
             raise ValueError(
-                f"There are {chunk.n_rows} rows and {values.shape[0]} {name} in {called}."
+                f"There are {chunk.n_rows} rows and {values.shape[0]} {name} in {title}."
             )
     return [chunk]
 

@@ -20,7 +20,7 @@ out of either goes through `unless_refused`, which raises the error here in the 
 there.
 
     class Here(Parts):
-        called, n_parts, labelled = "the list", len(chunks), True
+        title, n_parts, labelled = "the list", len(chunks), True
 
         def each(self, step):
             for number, chunk in enumerate(chunks):
@@ -56,7 +56,7 @@ class Part:
     """Rows that are here, of those that are elsewhere."""
 
     number: int
-    called: str  # in messages
+    title: str  # in messages
     names: list[str] | None  # of the columns, where X of a chunk does not know them
     chunks: Iterable[Chunk]
     start: int = 0  # the number of the first row, in messages
@@ -86,7 +86,7 @@ Step = Callable[[Part], Any]
 class Parts(ABC):
     """Rows in numbered parts, somewhere; the order of rows is that of the parts."""
 
-    called: str  # in messages
+    title: str  # in messages
     n_parts: int
     labelled: bool
     weighted: bool = False  # whether rows have weights
@@ -129,7 +129,7 @@ class Parts(ABC):
         return self.reduce(_length, one_after_the_other, features=not self.labelled)
 
     def part(self, number: int, chunks: Iterable[Chunk]) -> Part:
-        return Part(number, f"part {number} of {self.called}", self.names, chunks)
+        return Part(number, f"part {number} of {self.title}", self.names, chunks)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ Watch = Callable[[Progress], object]
 class RowsInMemory(Parts):
     """Rows that are here, all of them: one part, and nothing beyond the first rows."""
 
-    called, n_parts, complete, elsewhere = "X", 1, True, False
+    title, n_parts, complete, elsewhere = "X", 1, True, False
 
     def __init__(self, X: Any, y: Any, weight: Any) -> None:
         self._chunk = Chunk(X, y, weight)
@@ -65,7 +65,7 @@ class RowsInMemory(Parts):
         return self._chunk
 
     def each(self, step: Step) -> Any:
-        yield step(Part(0, self.called, None, [self._chunk]))
+        yield step(Part(0, self.title, None, [self._chunk]))
 
     def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
         return next(self.each(step))
@@ -124,7 +124,7 @@ def _look(work: Any, parts: Parts) -> tuple[Job, Batch | None]:
     """
     first = parts.first(_CountedRows(work))
     if first is None:
-        raise ValueError(f"There are no rows in {parts.called}.")
+        raise ValueError(f"There are no rows in {parts.title}.")
     if parts.complete:
         batch = read_batch(work, first.X, first.y, first.weight, first=True, last=True)
         return Job.draw(work, batch), batch
@@ -215,7 +215,7 @@ def _summarized(
     moments = parts.reduce(Summarize(job, starts, watch, resumed), _merged)
     if moments is None:
         if resumed is None:
-            raise ValueError(f"There are no rows in {parts.called}.")
+            raise ValueError(f"There are no rows in {parts.title}.")
         return resumed.moments
     return moments
 

@@ -80,13 +80,13 @@ def try_out(
     labels: NDArray[Any],
     seed: int,
     names: list[str] | None = None,
-    told: Callable[[str], object] = lambda stage: None,
+    report_stage: Callable[[str], object] = lambda stage: None,
 ) -> Trial:
     """Fit on three quarters of the rows, and measure what the rest says of it.
 
-    `told` hears which of the two is under way.
+    `report_stage` is called with the stage that begins.
     """
-    told(FITTING)
+    report_stage(FITTING)
     continuous, test = is_continuous(labels), held_out(labels, len(X), seed)
 
     def rows(which: NDArray[Any]) -> Any:
@@ -98,7 +98,7 @@ def try_out(
     start = perf_counter()
     model = clone(model).fit(rows(train), labels[train])
     seconds = perf_counter() - start
-    told(JUDGING)
+    report_stage(JUDGING)
     Z = model.transform(rows(np.arange(len(X))))
     draw = np.random.default_rng(seed)
     known = some_of(train, MOST_NEIGHBOURS, draw)

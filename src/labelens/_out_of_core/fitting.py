@@ -181,7 +181,7 @@ class Stream(Parts):
     def __init__(
         self, source: Source, rows: int, device: Any = None, resumed: Progress | None = None
     ) -> None:
-        self.called, self.names, self.labelled = source.called, source.names, source.labelled
+        self.title, self.names, self.labelled = source.title, source.names, source.labelled
         self.once = source.once
         self._source, self._rows, self._device = source, rows, device
         self._start = 0 if resumed is None else resumed.rows
@@ -209,7 +209,7 @@ class Stream(Parts):
         chunks, self._opened = self._opened, None
         if chunks is None:
             chunks = self._source.chunks(self._rows, self._start, features)
-        answer = step(Part(0, self.called, self.names, chunks, self._start))
+        answer = step(Part(0, self.title, self.names, chunks, self._start))
         if isinstance(answer, KernelRows) and self._device is not None:
             answer = replace(answer, place=self._device)
         return answer

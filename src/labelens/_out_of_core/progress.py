@@ -14,18 +14,20 @@ SECONDS = 0.2
 
 class ProgressMeter:
     def __init__(
-        self, told: bool | ProgressCallback | None, total: int | None, row_bytes: int
+        self, callback: bool | ProgressCallback | None, total: int | None, row_bytes: int
     ) -> None:
-        self._prints = told is True
-        self._told: ProgressCallback | None = _printed() if told is True else told or None
+        self._prints = callback is True
+        self._callback: ProgressCallback | None = (
+            _printed() if callback is True else callback or None
+        )
         self._total, self._row_bytes = total, row_bytes
         self._last = -1.0
 
     def at(self, rows: int, done: bool = False) -> None:
         now = monotonic()
-        if self._told is not None and (done or now - self._last >= SECONDS):
+        if self._callback is not None and (done or now - self._last >= SECONDS):
             self._last = now
-            self._told(rows, self._total, rows * self._row_bytes)
+            self._callback(rows, self._total, rows * self._row_bytes)
             if done and self._prints:
                 sys.stderr.write("\n")
 
@@ -33,10 +35,10 @@ class ProgressMeter:
 def _printed() -> ProgressCallback:
     start = monotonic()
 
-    def told(rows: int, total: int | None, count: int) -> None:
+    def callback(rows: int, total: int | None, count: int) -> None:
         seconds = max(monotonic() - start, 1e-9)
         left = f", {seconds * (total - rows) / max(rows, 1):.0f} s left" if total else ""
         sys.stderr.write(f"\r{rows:,} rows, {count / seconds / 1e9:.2f} GB/s{left}   ")
         sys.stderr.flush()
 
-    return told
+    return callback

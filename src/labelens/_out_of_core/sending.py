@@ -22,7 +22,7 @@ class Sent(Source):
     def __init__(self, source: Source, place: devices.Place, with_labels: bool) -> None:
         """Labels that are numbers may go with the rows."""
         self.source, self._place, self._with_labels = source, place, with_labels
-        for name in ("called", "head", "names", "n_rows", "n_bytes", "labelled", "once"):
+        for name in ("title", "head", "names", "n_rows", "n_bytes", "labelled", "once"):
             setattr(self, name, getattr(source, name))
         columns = getattr(getattr(source, "X", None), "columns", None)
         if self.names is None and columns is not None:

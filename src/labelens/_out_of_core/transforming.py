@@ -95,7 +95,7 @@ def transform(
     opened = open_source(source, features=list(names) if named else None)
     _refuse_other_columns(opened, estimator.n_features_in_, names)
     rows = chunk_rows(estimator, opened, memory)
-    told = ProgressMeter(progress, opened.n_rows, opened.row_bytes)
+    callback = ProgressMeter(progress, opened.n_rows, opened.row_bytes)
 
     def pieces() -> Iterator[NDArray[Any]]:
         done = 0
@@ -105,19 +105,19 @@ def transform(
                 embedded = embed_rows(estimator, chunk.X, check_columns=frame)
             yield embedded
             done += chunk.n_rows
-            told.at(done)
+            callback.at(done)
         if done:
-            told.at(done, done=True)
+            callback.at(done, done=True)
 
-    return _written(path, pieces(), estimator.n_components_, opened.called)
+    return _written(path, pieces(), estimator.n_components_, opened.title)
 
 
-def _written(path: Path, pieces: Iterator[NDArray[Any]], k: int, called: str) -> Path:
+def _written(path: Path, pieces: Iterator[NDArray[Any]], k: int, title: str) -> Path:
     """The path, once the pieces of an (n, k) embedding are in a file there."""
     with replaced(path) as file, WRITERS[path.suffix](file, k) as write:
         first = next(pieces, None)
         if first is None:
-            raise ValueError(f"There are no rows in {called}.")
+            raise ValueError(f"There are no rows in {title}.")
         for rows in chain([first], pieces):
             write(rows)
     return path
@@ -127,13 +127,13 @@ def _refuse_other_columns(source: Source, width: int, names: Any) -> None:
     found = source.names
     if source.head.shape[1] != width:
         raise ValueError(
-            f"{source.called} has {source.head.shape[1]} columns, and the model was fitted on "
+            f"{source.title} has {source.head.shape[1]} columns, and the model was fitted on "
             f"{width}."
         )
     if names is not None and found is not None and found != list(names):
         wrong = next(i for i in range(width) if found[i] != names[i])
         raise ValueError(
-            f"Column {wrong} of {source.called} is {found[wrong]!r}, and {names[wrong]!r} where "
+            f"Column {wrong} of {source.title} is {found[wrong]!r}, and {names[wrong]!r} where "
             "the model was fitted."
         )
 

@@ -109,11 +109,11 @@ def summary(
         facts["why"] = reason
     facts["fit_seconds"] = trial.fit_seconds
     for name, count, judgement in zip(columns, classes, trial.each, strict=True):
-        told = in_short(judgement.scores)
+        lines = in_short(judgement.scores)
         if several:
-            told = {name.removeprefix("... "): value for name, value in told.items()}
-            told = {f"label {name}": told if trial.continuous else count | told}
-        facts |= told
+            lines = {name.removeprefix("... "): value for name, value in lines.items()}
+            lines = {f"label {name}": lines if trial.continuous else count | lines}
+        facts |= lines
     if trial.sampled:
         facts["note"] = "scores are of a sample of the rows"
     return facts

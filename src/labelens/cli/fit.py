@@ -109,7 +109,7 @@ def fit_streamed(
     chunks = source.chunks(max(1, CHUNK_BYTES // source.row_bytes), features=automatic)
     sample = sample_of(chunks, COMPARED if automatic else LOOKED_AT)
     if sample is None:
-        raise ValueError(f"There are no rows in {source.called}.")
+        raise ValueError(f"There are no rows in {source.title}.")
     labels = sample.y.values
     asked = settle(wanted.parameters(), labels, source.head.shape[1], notes)
     if automatic:

@@ -108,9 +108,9 @@ class Bar:
     def at(self, stage: str, share: float = 0.0) -> None:
         """Now at this share of this stage."""
         place, total = self.stages.index(stage), len(self.stages)
-        told = f"{stage} ({place + 1} of {total})" if total > 1 else stage
+        shown = f"{stage} ({place + 1} of {total})" if total > 1 else stage
         known = float(total) if total > 1 else None
-        self._line.update(self._task, description=told, completed=place + share, total=known)
+        self._line.update(self._task, description=shown, completed=place + share, total=known)
 
 
 class Meter:
@@ -192,8 +192,8 @@ def new_file(path: Path, force: bool) -> Iterator[Path]:
 def show(facts: dict[str, Any], as_json: bool, quiet: bool, notes: Sequence[str] = ()) -> None:
     """Facts as a table for people, after what they should know; or as JSON for machines."""
     if as_json:
-        told = facts | ({"notes": list(notes)} if notes else {})
-        typer.echo(json.dumps(told, indent=1, default=str))
+        shown = facts | ({"notes": list(notes)} if notes else {})
+        typer.echo(json.dumps(shown, indent=1, default=str))
         return
     if quiet:
         return

@@ -55,7 +55,7 @@ def transform(
         work = [READING, "embedding", "writing"]
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
             estimator, encoding = load_with_table(model)
-            frame = tables.read(data, told=lambda share: bar.at(READING, share))
+            frame = tables.read(data, progress=lambda share: bar.at(READING, share))
             bar.at("embedding")
             names = getattr(estimator, "feature_names_in_", None)
             features: Any = names if encoding is None else encoding

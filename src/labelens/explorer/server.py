@@ -325,8 +325,8 @@ class Explorer:
         try:  # who comes before the server runs waits for it
             self._socket = socket.create_server((HOST, port), backlog=128)
         except OSError as error:
-            told = os.strerror(error.errno or 0)
-            raise OSError(f"Port {port} cannot be used: {told}. Leave --port out.") from None
+            reason = os.strerror(error.errno or 0)
+            raise OSError(f"Port {port} cannot be used: {reason}. Leave --port out.") from None
         port = self._socket.getsockname()[1]
         self.token = token or secrets.token_urlsafe(24)
         self.url = f"http://{HOST}:{port}/{self.token}/"

@@ -64,8 +64,8 @@ class Classes:
         )
 
     def sentence(self) -> str:
-        told = f"{MOST_GROUPS} largest" if self.pooled else str(len(self.names))
-        return f"Colour and shape tell the {told} classes apart. "
+        shown = f"{MOST_GROUPS} largest" if self.pooled else str(len(self.names))
+        return f"Colour and shape tell the {shown} classes apart. "
 
     def centres(
         self, Z: NDArray[Any], test: NDArray[np.bool_], rows: NDArray[np.int64], named: bool

@@ -101,14 +101,14 @@ def _scores(contents: Contents, label: Label) -> str:
             f'<td class="track"><div style="width: {width:.1f}%"></div></td>'
             f'<td class="number">{value}</td></tr>'
         )
-    told = paragraph(f"Not measured: {', '.join(absent)}.") if absent else ""
+    absence = paragraph(f"Not measured: {', '.join(absent)}.") if absent else ""
     return (
         f'<div class="honesty"><p class="verdict">{escape(sentence)}</p>'
         f'<table class="scores"><caption class="hidden">{escape(metric)}, and what it is compared '
         f'with</caption><thead><tr><th scope="col">{escape(metric)}</th>'
         f'<th scope="col" class="track" aria-label="As a bar"></th>'
         f'<th scope="col" class="number">Score</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>{told}</div>\n"
+        f"<tbody>{''.join(rows)}</tbody></table>{absence}</div>\n"
     )
 
 
@@ -170,10 +170,10 @@ def _mistakes(names: Sequence[str], counts: Any) -> str:
     right, all_ = int(np.trace(counts)), int(counts.sum())
     sentence = f"Of {all_:,} held-out rows, 1-NN names {right:,} right ({right / all_:.1%})."
     wrong = counts - np.diag(np.diag(counts))
-    told = []
+    confused = []
     for _ in range(3):  # three searches are faster than sorting millions of pairs
         i, j = divmod(int(wrong.argmax()), len(names))
         if wrong[i, j]:
-            told.append(f"“{names[i]}” taken for “{names[j]}” ({wrong[i, j]:,})")
+            confused.append(f"“{names[i]}” taken for “{names[j]}” ({wrong[i, j]:,})")
         wrong[i, j] = 0
-    return f"{sentence} Most often: {', '.join(told)}." if told else sentence
+    return f"{sentence} Most often: {', '.join(confused)}." if confused else sentence

@@ -66,18 +66,20 @@ class ScatterPlot:
     def sentences(self) -> str:
         """What is drawn and what is not, with the numbers."""
         n, drawn, k = len(self.contents.Z), len(self.rows), np.shape(self.contents.Z)[1]
-        told = []
+        notices = []
         if drawn + self.lost < n:
-            told.append(
+            notices.append(
                 f"Of {n:,} rows a sample of {drawn:,} is drawn (the limit is {LIMIT:,}), "
                 "stratified by label and part; scores use all rows."
             )
         if self.lost:
-            told.append(f"Rows without finite coordinates are not drawn: {self.lost:,}.")
+            notices.append(f"Rows without finite coordinates are not drawn: {self.lost:,}.")
         if self.k < k:
-            told.append(f"The first {self.k} of {k:,} components can be chosen as axes.")
-        told += [one.notice() for one in self.colourings if isinstance(one, Classes) and one.pooled]
-        return f'<p class="notice">{escape(" ".join(told))}</p>\n' if told else ""
+            notices.append(f"The first {self.k} of {k:,} components can be chosen as axes.")
+        notices += [
+            one.notice() for one in self.colourings if isinstance(one, Classes) and one.pooled
+        ]
+        return f'<p class="notice">{escape(" ".join(notices))}</p>\n' if notices else ""
 
     def summary(self) -> str:
         """The picture in words."""

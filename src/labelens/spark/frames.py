@@ -85,7 +85,7 @@ def fit(
 
 
 class FrameParts(Parts):
-    called = CALLED
+    title = CALLED
 
     def __init__(self, frame: Any, wanted: FrameColumns, batch_size: int | None) -> None:
         # One plan for all passes: with other columns Spark might cut partitions elsewhere.
@@ -98,7 +98,7 @@ class FrameParts(Parts):
     def columns(self) -> ColumnLayout:
         found = self._wanted.measured(self._frame)
         if found is None:
-            raise ValueError(f"There are no rows in {self.called}.")
+            raise ValueError(f"There are no rows in {self.title}.")
         return found
 
     @property
@@ -147,18 +147,18 @@ class PartitionTask:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         number = require("pyspark", extra="spark").TaskContext.get().partitionId()
-        called, seen = f"part {number} of {CALLED}", 0
+        title, seen = f"part {number} of {CALLED}", 0
 
         def counted() -> Iterator[tuple[Any, str]]:
             nonlocal seen
             for batch in batches:
                 seen += batch.num_rows
-                yield batch, called
+                yield batch, title
 
         chunks = self.columns.chunks(counted(), self.rows, self.features)
         partial: Any = None
         if self.lengths is None or number < len(self.lengths):
-            partial = attempt(self.step, Part(number, called, self.columns.names, chunks))
+            partial = attempt(self.step, Part(number, title, self.columns.names, chunks))
         if self.lengths is not None and not isinstance(partial, Refused):
             before = self.lengths[number : number + 1]
             if before != (seen,):

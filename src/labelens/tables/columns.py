@@ -267,20 +267,20 @@ def _without_gaps(
     if not gaps.any():
         return everything
     counts = gaps.sum(axis=0)
-    told = ", ".join(
+    counts = ", ".join(
         f"{name!r} {count}" for name, count in zip(numbers.columns, counts, strict=True) if count
     )
     if impute is None:
         raise ValueError(
-            f"Values are missing ({told}, of {len(numbers)} rows). Fit with --impute mean or "
+            f"Values are missing ({counts}, of {len(numbers)} rows). Fit with --impute mean or "
             "--impute median to fill them, or leave such rows out with --impute drop."
         )
     if impute == "drop":
         kept = ~gaps.any(axis=1)
         if not kept.any():
-            raise ValueError(f"Every row has a missing value ({told}): none would be left.")
-        notes.append(f"{int((~kept).sum())} rows with missing values are left out ({told}).")
+            raise ValueError(f"Every row has a missing value ({counts}): none would be left.")
+        notes.append(f"{int((~kept).sum())} rows with missing values are left out ({counts}).")
         return kept
     numbers[:] = np.where(gaps, np.array(encoding.fill), values)
-    notes.append(f"Missing values are filled with the {impute} of {of} ({told}).")
+    notes.append(f"Missing values are filled with the {impute} of {of} ({counts}).")
     return everything

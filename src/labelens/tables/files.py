@@ -38,12 +38,12 @@ def read(
     path: Path,
     labels: Path | None = None,
     wanted: Sequence[str] = (),
-    told: Callable[[float], object] = lambda share: None,
+    progress: Callable[[float], object] = lambda share: None,
 ) -> Frame:
     """A file of any kind we know as a DataFrame; `labels` is a second file for arrays.
 
-    Of its columns those that are `wanted` are taken, or all; an only one is called "label". `told`
-    hears the share of the file that has been read.
+    Of its columns those that are `wanted` are taken, or all; an only one is called "label".
+    `progress` is called with the share of the file that has been read.
     """
     pandas = require("pandas", extra="cli")
     if path.is_dir():
@@ -57,7 +57,7 @@ def read(
             f"{path.name} is none of the kinds of file that can be read: {', '.join(READERS)}."
         )
     try:
-        with BufferedReader(_Watched(path, told), 1 << 16) as file:
+        with BufferedReader(_Watched(path, progress), 1 << 16) as file:
             zipped = path.name.lower().endswith(".gz")
             frame = READERS[kind](pandas, path, GzipFile(fileobj=file) if zipped else file)
     except BROKEN as error:
@@ -106,14 +106,14 @@ def _reason(error: Exception) -> str:
 class _Watched(FileIO):
     """A file that tells the share of it that has been read."""
 
-    def __init__(self, path: Path, told: Callable[[float], object]) -> None:
+    def __init__(self, path: Path, progress: Callable[[float], object]) -> None:
         super().__init__(path)
-        self._told, self._done, self._size = told, 0, max(1, path.stat().st_size)
+        self._progress, self._done, self._size = progress, 0, max(1, path.stat().st_size)
 
     def readinto(self, buffer: Any) -> int:
         count = super().readinto(buffer) or 0
         self._done += count
-        self._told(min(1.0, self._done / self._size))
+        self._progress(min(1.0, self._done / self._size))
         return count
 
 

@@ -17,8 +17,8 @@ from .base import Chunk, Source, some_rows
 
 
 class InMemory(Source):
-    def __init__(self, X: Any, label: Any, called: str = "the array") -> None:
-        self.called = called
+    def __init__(self, X: Any, label: Any, title: str = "the array") -> None:
+        self.title = title
         X = X.tocsr() if sparse.issparse(X) else as_frame(devices.host(X))
         self.X, self.y = _parted(X, label)
         if getattr(self.X, "ndim", 2) != 2:

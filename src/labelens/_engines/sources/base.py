@@ -47,7 +47,7 @@ class Chunk:
 class Source(ABC):
     """Rows that can be read in chunks."""
 
-    called: str  # in messages
+    title: str  # in messages
     head: Any  # (0, d): no rows, in the dtype and the kind (dense, sparse) of all
     names: list[str] | None = None  # of the columns, where X of a chunk does not know them
     n_rows: int | None = None  # None: not known before the end

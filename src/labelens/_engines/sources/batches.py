@@ -15,7 +15,7 @@ from .base import Chunk, Source, some_rows
 
 
 class Batches(Source):
-    called = "the batches"
+    title = "the batches"
 
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches

@@ -36,7 +36,7 @@ class ColumnFiles(Source):
     def __init__(
         self, paths: list[Path], kind: Any, label: Any, features: Sequence[str] | None
     ) -> None:
-        self.paths, self.called = paths, name_of(paths)
+        self.paths, self.title = paths, name_of(paths)
         self._pa = require("pyarrow", extra="cli")
         self._files = []
         for path in paths:
@@ -46,7 +46,7 @@ class ColumnFiles(Source):
         self.labels = [] if label is None else [label] if isinstance(label, str) else list(label)
         if not all(isinstance(name, str) for name in self.labels):
             raise ValueError(
-                f"label names a column of {self.called}, or several; labels from elsewhere have to "
+                f"label names a column of {self.title}, or several; labels from elsewhere have to "
                 "go into the files first."
             )
         self.labelled = bool(self.labels)
@@ -152,7 +152,7 @@ class ColumnFiles(Source):
     def files(self) -> list[Source]:
         def only(file: Any) -> Source:
             one = copy(self)
-            one._files, one.paths, one.called = [file], [file.path], str(file.path)
+            one._files, one.paths, one.title = [file], [file.path], str(file.path)
             one.n_rows = file.n_rows
             return one
 

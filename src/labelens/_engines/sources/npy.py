@@ -20,7 +20,7 @@ class NpyFiles(Source):
     """One or several files of rows; the labels are an array, or a file of as many rows."""
 
     def __init__(self, paths: list[Path], label: Any) -> None:
-        self.paths, self.called = paths, name_of(paths)
+        self.paths, self.title = paths, name_of(paths)
         self._files = [_File(path) for path in paths]
         first = self._files[0]
         for file in self._files:
@@ -42,7 +42,7 @@ class NpyFiles(Source):
         self.labelled = self._labels is not None
         if self._labels is not None and self._labels.shape[0] != self.n_rows:
             raise ValueError(
-                f"There are {self.n_rows} rows in {self.called} and {self._labels.shape[0]} labels."
+                f"There are {self.n_rows} rows in {self.title} and {self._labels.shape[0]} labels."
             )
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 
-def dense_rows(column: Any, width: int, called: str) -> NDArray[np.float64]:
+def dense_rows(column: Any, width: int, title: str) -> NDArray[np.float64]:
     """(n, width) of a column without nulls."""
-    values, places, ends = _entries(column, width, called)
+    values, places, ends = _entries(column, width, title)
     if len(values) == len(column) * width:  # nothing is left out anywhere
         return values.reshape(-1, width)
     rows = np.zeros((len(column), width))
@@ -22,16 +22,16 @@ def dense_rows(column: Any, width: int, called: str) -> NDArray[np.float64]:
     return rows
 
 
-def sparse_rows(column: Any, width: int, called: str) -> Any:
+def sparse_rows(column: Any, width: int, title: str) -> Any:
     """The same as a CSR matrix, zeros left out."""
-    values, places, ends = _entries(column, width, called)
+    values, places, ends = _entries(column, width, title)
     # A copy, since the values belong to Arrow.
     rows = sparse.csr_matrix((values, places, ends), shape=(len(column), width), copy=True)
     rows.eliminate_zeros()
     return rows
 
 
-def _entries(column: Any, width: int, called: str) -> tuple[Any, Any, Any]:
+def _entries(column: Any, width: int, title: str) -> tuple[Any, Any, Any]:
     """Values, the column of each, and where every row ends among them (n + 1,)."""
     values = column.field("values")
     lengths = values.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
@@ -39,7 +39,7 @@ def _entries(column: Any, width: int, called: str) -> tuple[Any, Any, Any]:
     sizes = np.where(dense, lengths, column.field("size").fill_null(-1).to_numpy())
     if (sizes != width).any():
         other = sizes[sizes != width][0]
-        raise ValueError(f"The vectors in {called} are not all {width} long; one is {other} long.")
+        raise ValueError(f"The vectors in {title} are not all {width} long; one is {other} long.")
     ends = np.concatenate([[0], np.cumsum(lengths)])
     places = np.empty(ends[-1], dtype=np.int32)
     inside = np.repeat(dense, lengths)
