@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labelens._base.files import replaced
-from labelens._base.page import CSS as COMMON_CSS
-from labelens._base.page import MISSING, facts, paragraph, scrolled, skeleton, table
+from labelens._base.page import MISSING, facts, paragraph, scrolled, table
 
 from .alt import alt_texts
 from .figures import FIGURES, render
@@ -37,32 +36,7 @@ VERDICTS = {
     "not measured": "unknown",
 }
 
-CSS = (
-    COMMON_CSS
-    + """
-nav ol { columns: 16rem; padding-left: 1.5rem; }
-.plot { background: #ffffff; border: 1px solid var(--line); border-radius: 0.5rem;
-  padding: 0.6rem; overflow-x: auto; }
-.plot:focus-visible, .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-figcaption { margin-top: 0.5rem; } details { margin: 0.8rem 0; }
-summary { cursor: pointer; padding: 0.2rem 0; }
-td details { margin: 0.2rem 0 0; } td summary { color: var(--link); }
-td ul { margin: 0; padding-left: 1.1rem; }
-.plot img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
-.badge { display: inline-block; padding: 0.1rem 0.55rem; border-radius: 1rem; color: #ffffff;
-  font-size: 0.85rem; font-weight: 600; white-space: nowrap; }
-.yes { background: #1b6e3c; } .partly { background: #8a5a00; } .no { background: #a4243b; }
-.unknown { background: #5b6470; }
-@media (max-width: 45rem) {
-  .claims thead { display: none; }
-  .claims table, .claims tbody, .claims tr, .claims td { display: block; border: 0; }
-  .claims tr { border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.8rem;
-    padding: 0.4rem; }
-  .claims td { padding: 0.2rem 0.4rem; }
-  .claims td::before { content: attr(data-name) ": "; color: var(--soft); }
-}
-"""
-)
+CSS = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 
 
 def write_report(
@@ -361,3 +335,20 @@ def _settings(about: Mapping[str, Any]) -> str:
     return paragraph("Look here for what another run needs to give the same numbers.") + facts(
         about
     )
+
+
+def skeleton(title: str, css: str, body: str) -> str:
+    """The whole page; `css` and `body` are markup, the title is text."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{css}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""

@@ -30,7 +30,8 @@ def counts(source: Path = SOURCE) -> tuple[dict[str, int], list[str]]:
     texts = {file: file.read_text(encoding="utf-8") for file in files}
     trees = {file: ast.parse(text) for file, text in texts.items()}
     package = {file: file.relative_to(source).parts[0] for file in files}
-    entries = {p for p in source.iterdir() if p.name != "__pycache__"}
+    paths = (p.relative_to(source) for p in source.rglob("*") if p.is_file())
+    entries = {path.parts[0] for path in paths if "__pycache__" not in path.parts}
     classes = Counter(
         node.name for tree in trees.values() for node in ast.walk(tree) if is_class(node)
     )
