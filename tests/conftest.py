@@ -28,6 +28,14 @@ collect_ignore = ["light"]  # hides libraries from whoever imports it
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
+# Files that take longest. They start first, lest one process works on them while others wait.
+LONGEST = ("test_torture.py", "test_spark_elsewhere.py", "test_docs.py", "test_out_of_memory.py")
+LONGEST += ("test_package.py", "test_spark.py", "test_browser.py", "test_contributing.py")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else 99)
+
 
 def read_only(*arrays):
     """The arrays, write-protected: whoever changes the caller's data is found out."""
