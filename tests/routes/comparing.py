@@ -124,8 +124,7 @@ def feature_error(model, case):
             np.finfo(np.float64).eps * (1 + 4 * exponent) * np.linalg.norm(phi.whitening, 2) ** 2
         )
         return max(float(error), float(eps))  # which features are rounded to
-    frequencies = phi.frequencies if hasattr(phi, "frequencies") else phi._frequencies
-    angle = np.abs(rows).sum(axis=1).max() * np.abs(frequencies).max()
+    angle = np.abs(rows).sum(axis=1).max() * np.abs(phi.frequencies).max()
     return float(eps * (1 + angle) * np.sqrt(2 / phi.n_features))
 
 
