@@ -57,12 +57,13 @@ test-lowest:
 	$(MAKE) test VENV=.venv-lowest PYTHON=$(OLD_PYTHON) CONSTRAINTS=constraints-lowest.txt \
 		TESTS="$(CORE)"
 
-# Everything that CI runs: the same tests, none of them skipped for want of an engine.
+# Everything that CI runs: no test is skipped for lack of an engine, and a short form of each
+# part of `make torture` runs too.
 test-all: $(VENV)/.ready-torture,dask,spark,torch
-	$(PYTEST)
+	$(PYTEST) -m "not gpu and (not long or torture)"
 
 torture: $(VENV)/.ready-torture
-	$(PYTEST) -m long
+	$(PYTEST) -m "long and not torture"
 	PYTHONPATH=tests $(BIN)/python -m torture
 
 bench: $(VENV)/.ready-bench
