@@ -26,7 +26,8 @@ n_components : int or "auto", default=2
     because weights may depend on the rows or on the labels. `n_components_` is the number used.
 label_kernel : str, label kernel or transformer, default="auto"
     Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
-    "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
+    "ranked": numbers with close ranks, for skewed labels. "sliced": numbers in one of ten slices
+    of equal weight (sliced inverse regression). "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
     overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
     hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
     products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
@@ -35,7 +36,7 @@ label_kernel : str, label kernel or transformer, default="auto"
     batch contradicts. `label_kernel_` is the kernel used.
 label_gamma : float, default=None
     Coefficient of the "rbf" label kernel, an inverse squared width. None means
-    1 / (n_outputs * y.var()).
+    1 / (n_outputs * y.var()), and 12 for "ranked".
 target_weight : float, default=1.0
     1 maximizes dependence on the labels, 0 variance (PCA). Values in between give more than
     n_classes - 1 useful components.

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import jaccard
+from scipy.stats import rankdata
 from sklearn.metrics.pairwise import rbf_kernel
 
-from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Product, Sum, Tree
+from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Product, Sliced, Sum, Tree
 from oracles import delta_kernel
 
 N = 120
@@ -54,6 +55,7 @@ def draw(labels, n=N, seed=1):
 RATINGS, SETS = draw(range(1, 6)), np.random.default_rng(2).integers(0, 2, (N, 3))
 HOURS = np.random.default_rng(3).uniform(-30, 90, N)
 LETTERS = draw(list("abc"), seed=4)
+SKEWED = np.round(np.exp(HOURS / 20), 1)  # with ties
 # Name -> kernel, labels, L.
 KERNELS = {
     "ordinal": ("ordinal", RATINGS, written_out(RATINGS, min)),
@@ -75,6 +77,14 @@ KERNELS = {
         written_out(LETTERS, lambda a, b: SIMILAR.loc[a, b]),
     ),
     "cyclic": (Cyclic(24), HOURS, written_out(HOURS, of_hours)),
+    "sliced": (Sliced(6), HOURS, delta_kernel((rankdata(HOURS) - 1) * 6 // N)),
+    "ranked": ("ranked", SKEWED, rbf_kernel((rankdata(SKEWED)[:, None] - 0.5) / N, gamma=12)),
+    "sum of slices and ranks": (
+        Sum(Sliced(6), "ranked"),
+        np.c_[HOURS, SKEWED],
+        delta_kernel((rankdata(HOURS) - 1) * 6 // N)
+        + rbf_kernel((rankdata(SKEWED)[:, None] - 0.5) / N, gamma=12),
+    ),
     "sum": (
         Sum("delta", Cyclic(24), "ordinal"),
         pd.DataFrame({"a": LETTERS, "b": HOURS, "c": RATINGS}),

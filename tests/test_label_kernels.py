@@ -31,7 +31,17 @@ from label_cases import (
     rows_of_all,
 )
 from labelens import SupervisedPCA, SupervisedRandomProjection, label_kernels, subspace_distance
-from labelens.label_kernels import Cyclic, Jaccard, Ordinal, Precomputed, Product, Sum, Tree
+from labelens.label_kernels import (
+    Cyclic,
+    Jaccard,
+    Ordinal,
+    Precomputed,
+    Product,
+    Ranked,
+    Sliced,
+    Sum,
+    Tree,
+)
 from oracles import spca_q, top_eigenvectors
 
 ALL = [
@@ -49,6 +59,13 @@ ALL = [
     Sum("delta", Cyclic(24)),
     Product("delta", Cyclic(24)),
     Sum("delta", Cyclic(12)),
+    Sliced(),
+    Sliced(5),
+    Sliced(edges=[1, 2.5]),
+    Ranked(),
+    Ranked(50),
+    Ranked(quantiles=[0, 1, 1, 3]),
+    Ranked(quantiles=[0, 1, 3], levels=[0, 0.5, 0.9]),
 ]
 
 

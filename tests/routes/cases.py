@@ -26,7 +26,7 @@ from labelens import (
     SupervisedPCA,
     SupervisedRandomProjection,
 )
-from labelens.label_kernels import Cyclic, Precomputed, Product, Sum
+from labelens.label_kernels import Cyclic, Precomputed, Product, Ranked, Sliced, Sum
 from routes.labels import LABELS, Labels, draw_labels, missing
 
 BLOCK = 1024  # rows that are summed at a time: more of them make several chunks
@@ -228,11 +228,12 @@ def draw_label_kernel(draw, labels):
     if labels.kind in ("continuous", "targets", "indicator", "grades"):
         choices += ["linear", "rbf"]
     if labels.kind == "continuous":
-        choices.append(Cyclic(3.0))
+        choices += [Cyclic(3.0), "ranked", Ranked(9), "sliced", Sliced(3)]
     if labels.kind == "indicator":
         choices.append("jaccard")
     if labels.kind == "mixed columns":
-        choices = [Sum("delta", "rbf"), Product("delta", "linear")]
+        choices = [Sum("delta", "rbf"), Product("delta", "linear"), Sum("delta", "ranked")]
+        choices.append(Product("delta", Sliced(3)))
     elif labels.kind == "graded columns":
         choices = [Sum("ordinal", "rbf"), Product("ordinal", "linear")]
     elif draw(st.booleans(), label="label_kernel auto"):

@@ -204,7 +204,26 @@ def _gram(values, kernel, case, model, weight):
             both = Y @ Y.T
             either = Y.sum(axis=1)[:, None] + Y.sum(axis=1)[None, :] - both
             return np.where(either > 0, both / np.where(either > 0, either, 1), 1.0)
+        case "sliced":
+            # The kernel of a column of several has no edges of its own.
+            count = kernel.n_slices if hasattr(kernel, "n_slices") else 10
+            return delta_kernel(slices_of(np.array(values, dtype=float), count, weight))
+        case "ranked":
+            at_most = case.model.label_kernel
+            if getattr(at_most, "n_quantiles", 1000) < len(set(values)):
+                raise NoOracleError
+            below = np.less.outer(values, values).T + np.equal.outer(values, values) / 2
+            ranks = (below @ weight / weight.sum())[:, None]
+            gamma = 12 if case.model.label_gamma is None else case.model.label_gamma
+            return np.exp(-gamma * (ranks - ranks.T) ** 2)
         case "cyclic":
             y = np.array(values, dtype=float)[:, None]
             return np.cos(np.pi * (y - y.T) / kernel.period) ** (2 * kernel.harmonics)
     raise NoOracleError
+
+
+def slices_of(y, count, weight):
+    """(l,): the number of a label's slice, between quantiles."""
+    levels = np.arange(1, count) / count
+    edges = np.quantile(y, levels, method="inverted_cdf", weights=weight)
+    return np.greater.outer(y, edges).sum(axis=1)

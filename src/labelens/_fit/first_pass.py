@@ -4,8 +4,9 @@ By a pass over labels alone:
 
     label_kernel="auto"         the kind of all labels, unless the first rows settle it
     the RBF kernel over labels, a sample of all labels
-    sums and products of
-    kernels, transformers of y
+    ranks and slices, sums and
+    products of kernels,
+    transformers of y
     class_weight="balanced"     the number of rows in every class
     first rows without a label  where the first labels are
 
@@ -38,7 +39,7 @@ from .._core.labels.vocabulary import label_kind, number_labels, scrambled
 from .._core.labels.weighting import class_weights, refuse_no_classes
 from .._core.moments import Spread
 from .._engines.sources import Chunk, join_rows, some_rows
-from ..label_kernels.columns import ColumnwiseKernel
+from ..label_kernels import NAMED
 from .batch import LabelSample, read_batch
 from .recipe import needs_spread, spread_of
 
@@ -89,8 +90,10 @@ def _of_labels(estimator: Any, first: Chunk, once: bool) -> tuple[str, bool]:
     labels, labelled = read_labels(given, first.n_rows, estimator.missing_label)
     traits = Traits.of(labels)
     automatic = isinstance(kernel, str) and kernel == "auto"
+    if isinstance(kernel, str):
+        kernel = NAMED.get(kernel, kernel)
     if not isinstance(kernel, str):
-        values = hasattr(kernel, "fit") or isinstance(kernel, ColumnwiseKernel)
+        values = hasattr(kernel, "fit") or getattr(kernel, "takes_labels", False)
     else:
         values = (traits.kernel if automatic else kernel) == "rbf"
     undecided = automatic and may_change(given, traits)

@@ -73,7 +73,8 @@ class Projection(
 
         Components are computed when they are next needed. New classes may appear in any batch.
         What `fit` takes from all rows comes from the first batch here: the kind of label kernel,
-        `gamma` and `label_gamma` unless numbers, landmarks, and the scaling of kernel methods.
+        `gamma` and `label_gamma` unless numbers, slices and ranks of labels, landmarks, and the
+        scaling of kernel methods.
         Parameters must stay as they were at the first batch.
 
         Parameters
@@ -109,7 +110,8 @@ class Projection(
         """Take in what another estimator of the same kind has seen, as if fitted on all its rows.
 
         Both must have drawn the same maps: the same parameters and `random_state`, and numbers
-        for `gamma` and `label_gamma` where they are used. The random methods without labels or
+        for `gamma` and `label_gamma` where they are used. Slices and ranks of labels must be
+        equal: pass `label_kernel_` of the first model to the others. The random methods without labels or
         with `target_weight < 1` use a random vector for every row; there the merged model has the
         distribution of a fit on all rows, but other random vectors.
 

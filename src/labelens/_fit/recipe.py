@@ -119,7 +119,8 @@ class Recipe:
         if self.psi is not None and not self.psi.same_as(other.psi):
             return (
                 "their label maps differ; both need labels of the same type and number of "
-                "columns, the same label_kernel and random_state, and a number for label_gamma"
+                "columns, the same label_kernel and random_state, and a number for label_gamma "
+                "('sliced', 'ranked': pass the label_kernel_ of one as label_kernel of the other)"
             )
         exact = (self.phi is None, other.phi is None)
         maps_agree = all(exact) if any(exact) else self.phi.same_as(other.phi)  # type: ignore[union-attr]

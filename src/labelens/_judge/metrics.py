@@ -23,7 +23,7 @@ from .._core.labels import (
     make_label_map,
     read_labels,
 )
-from .._core.labels.numeric import FourierLabels, dense_columns
+from .._core.labels.numeric import FourierLabels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.maps import make_feature_map
 from .._core.moments import Array, Spread
@@ -197,8 +197,7 @@ class _Problem:
         seed = check_seed(random_state)
         psi = make_label_map(labels, None, label_kernel, label_gamma, 1, None, seed, y.orders)
         if isinstance(psi, FourierLabels):
-            columns = dense_columns(labels, 1 if labels.ndim == 1 else labels.shape[1])
-            right = _pivoted_cholesky(Kernel("rbf", psi.gamma), columns)
+            right = _pivoted_cholesky(Kernel("rbf", psi.gamma), psi.numbers(labels))
         else:
             encoded = psi.encode(labels, np.arange(n))
             right = encoded.dense()

@@ -23,7 +23,8 @@ Method = StrEnum("Method", ["auto", "srp", "ksrp", "spca", "kspca", "pca"])
 Format = StrEnum("Format", ["parquet", "csv"])
 Scale = StrEnum("Scale", ["none", "minmax", "standard"])
 LabelKernelName = StrEnum(
-    "LabelKernelName", ["auto", "delta", "linear", "rbf", "ordinal", "tree", "jaccard"]
+    "LabelKernelName",
+    ["auto", "delta", "linear", "rbf", "ranked", "sliced", "ordinal", "tree", "jaccard"],
 )
 ClassWeight = StrEnum("ClassWeight", ["balanced"])
 Impute = StrEnum("Impute", ["mean", "median", "drop"])

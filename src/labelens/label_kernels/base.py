@@ -17,8 +17,15 @@ Array = NDArray[np.float64]
 class LabelKernel:
     """The base of all."""
 
+    @property
+    def takes_labels(self) -> bool:
+        """Whether the values of the first labels settle what it is."""
+        return False
 
-LabelKernelName = Literal["auto", "delta", "linear", "rbf", "ordinal", "tree", "jaccard"]
+
+LabelKernelName = Literal[
+    "auto", "delta", "linear", "rbf", "ranked", "sliced", "ordinal", "tree", "jaccard"
+]
 LabelKernelLike = LabelKernelName | LabelKernel | Transformer
 
 

@@ -9,7 +9,7 @@ from .base import LabelKernel, LabelKernelLike
 from .classes import Jaccard
 
 # The strings that stand for a kernel of one column.
-ONE_COLUMN = ("auto", "delta", "linear", "rbf", "ordinal", "tree")
+ONE_COLUMN = ("auto", "delta", "linear", "rbf", "ranked", "sliced", "ordinal", "tree")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -17,6 +17,10 @@ class ColumnwiseKernel(LabelKernel):
     """One kernel for each column of y."""
 
     parts: tuple[Any, ...]
+
+    @property
+    def takes_labels(self) -> bool:
+        return True
 
     def __init__(self, *parts: LabelKernelLike) -> None:
         name = type(self).__name__
@@ -28,8 +32,8 @@ class ColumnwiseKernel(LabelKernel):
             ):
                 raise ValueError(
                     f"{part!r} cannot be the kernel of one column of y in {name}; use "
-                    f"{', '.join(map(repr, ONE_COLUMN))}, Ordinal, Tree, Precomputed, Cyclic or a "
-                    "transformer."
+                    f"{', '.join(map(repr, ONE_COLUMN))}, Ordinal, Tree, Precomputed, Cyclic, "
+                    "Ranked, Sliced or a transformer."
                 )
             if not isinstance(part, (str, LabelKernel)) and not hasattr(part, "transform"):
                 raise TypeError(f"{part!r} is no label kernel, nor a transformer.")
@@ -49,8 +53,8 @@ class Sum(ColumnwiseKernel):
     Parameters
     ----------
     *parts : label kernels
-        For the first column of y, the second, and so on: "delta", "linear", "rbf", "ordinal",
-        "tree", "auto", an object of this module, or a scikit-learn transformer.
+        For the first column of y, the second, and so on: "delta", "linear", "rbf",
+        "ranked", "sliced", "ordinal", "tree", "auto", an object of this module, or a scikit-learn transformer.
 
     Examples
     --------

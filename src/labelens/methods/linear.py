@@ -27,7 +27,8 @@ class SupervisedPCA(Projection):
         because weights may depend on the rows or on the labels. `n_components_` is the number used.
     label_kernel : str, label kernel or transformer, default="auto"
         Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
-        "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
+        "ranked": numbers with close ranks, for skewed labels. "sliced": numbers in one of ten slices
+        of equal weight (sliced inverse regression). "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
         overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
         hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
         products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
@@ -36,7 +37,7 @@ class SupervisedPCA(Projection):
         batch contradicts. `label_kernel_` is the kernel used.
     label_gamma : float, default=None
         Coefficient of the "rbf" label kernel, an inverse squared width. None means
-        1 / (n_outputs * y.var()).
+        1 / (n_outputs * y.var()), and 12 for "ranked".
     target_weight : float, default=1.0
         1 maximizes dependence on the labels, 0 variance (PCA). Values in between give more than
         n_classes - 1 useful components.
@@ -165,7 +166,8 @@ class SupervisedRandomProjection(Projection):
         because weights may depend on the rows or on the labels. `n_components_` is the number used.
     label_kernel : str, label kernel or transformer, default="auto"
         Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
-        "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
+        "ranked": numbers with close ranks, for skewed labels. "sliced": numbers in one of ten slices
+        of equal weight (sliced inverse regression). "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
         overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
         hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
         products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
@@ -174,7 +176,7 @@ class SupervisedRandomProjection(Projection):
         batch contradicts. `label_kernel_` is the kernel used.
     label_gamma : float, default=None
         Coefficient of the "rbf" label kernel, an inverse squared width. None means
-        1 / (n_outputs * y.var()).
+        1 / (n_outputs * y.var()), and 12 for "ranked".
     label_map : {"orthogonal", "spread", "gaussian", "fourier"}, default="orthogonal"
         Vectors of length k for the labels. "orthogonal": random vectors, exact if
         k >= n_classes - 1. "spread": separates more classes with fewer components. The vectors are

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..label_kernels import Cyclic, Jaccard, Ordinal, Precomputed, Product, Sum, Tree
+from ..label_kernels import (
+    Cyclic,
+    Jaccard,
+    Ordinal,
+    Precomputed,
+    Product,
+    Ranked,
+    Sliced,
+    Sum,
+    Tree,
+)
 from ..label_kernels.base import LabelKernel, plain
 from .schema import Block, Fact, Puts, Table, made, put, take
 from .spelling import read_label, spell
@@ -43,6 +53,7 @@ def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 ORDER = Fact(list | None, _or_none(_spelled), _or_none(_labels))
 PARENTS = Fact(list | None, _or_none(_pairs), _or_none(_parents))
+NUMBERS = Fact(list | None, _or_none(list))
 PARTS = Fact(list)  # kernels that are written one by one
 TABLES: dict[type[LabelKernel], Table] = {
     Cyclic: {"period": Fact(NUMBER, plain), "harmonics": Fact(int, plain)},
@@ -53,6 +64,8 @@ TABLES: dict[type[LabelKernel], Table] = {
         "similarity": Block("classes classes"),
     },
     Product: {"parts": PARTS},
+    Ranked: {"n_quantiles": Fact(int, plain), "quantiles": NUMBERS, "levels": NUMBERS},
+    Sliced: {"n_slices": Fact(int, plain), "edges": NUMBERS},
     Sum: {"parts": PARTS},
     Tree: {"separator": Fact(str), "parents": PARENTS},
 }

@@ -10,12 +10,13 @@ import numpy as np
 
 from .._core.labels.classes import HashedLabels, OneHotLabels
 from .._core.labels.columns import Column, ColumnLabels
-from .._core.labels.numeric import CyclicLabels, FourierLabels, LinearLabels
+from .._core.labels.numeric import CyclicLabels, FourierLabels, LinearLabels, SlicedLabels
 from .._core.labels.similarity import SimilarityLabels
 from .._core.labels.vocabulary import label_kind
-from ..label_kernels import NAMED, Cyclic, Ordinal, Sum
+from ..label_kernels import NAMED, Cyclic, Ordinal, Ranked, Sliced, Sum
 from ..label_kernels.base import ClassKernel, LabelKernel, is_missing
 from ..label_kernels.columns import ColumnwiseKernel
+from ..label_kernels.quantiles import QuantileKernel
 from .kernels import put_kernel, take_kernel
 from .schema import OR_INFINITE, Block, Fact, Puts, Table, made, put, take
 from .spelling import put_texts, spell, take_texts, unspell
@@ -42,6 +43,7 @@ MAPS: dict[type, Table] = {
     LinearLabels: {"seed": SEED, "width": WIDTH},
     SimilarityLabels: {"seed": SEED, "width": WIDTH},
     CyclicLabels: {"seed": SEED},
+    SlicedLabels: {"seed": SEED},
     FourierLabels: {
         "seed": SEED,
         "gamma": NUMERIC,
@@ -57,6 +59,8 @@ FACTOR = Block("classes features")  # of a column
 FAMILIES: dict[type[LabelKernel], type] = {
     ClassKernel: SimilarityLabels,
     Cyclic: CyclicLabels,
+    Ranked: FourierLabels,
+    Sliced: SlicedLabels,
     ColumnwiseKernel: ColumnLabels,
 }
 
@@ -125,6 +129,8 @@ def take_labels(facts: Any, arrays: Arrays, name: str = "labels") -> StoredLabel
     kernel = take_kernel(facts["kernel"], f"{name}.kernel", arrays)
     classes = kernel == "delta" or isinstance(kernel, ClassKernel)
     known = isinstance(kernel, LabelKernel) or kernel in KERNELS
+    if isinstance(kernel, QuantileKernel) and kernel.takes_labels:
+        raise ValueError(f"its labels are {kernel!r}, which lacks the quantiles")
     if not known or classes != bool(facts["kinds"]):
         raise ValueError("its labels are of no kind")
     return StoredLabelMap(kernel, texts(facts["kinds"], "the kinds of its labels"))
@@ -136,6 +142,8 @@ def agree(asked: Any, kernel: Any) -> bool:
         asked = NAMED.get(asked, asked)
     if asked == Ordinal():  # which takes the order of the labels
         return isinstance(kernel, Ordinal)
+    if isinstance(asked, QuantileKernel) and asked.takes_labels:
+        return type(kernel) is type(asked)
     return kernel in KERNELS if asked == "auto" else bool(asked == kernel)
 
 
@@ -164,7 +172,9 @@ def take_label_map(
     values = take(MAPS[kind], name, arrays, facts, "its label_map", without)
     if kind is ColumnLabels:
         values["columns"] = _take_columns(values["columns"], arrays, known.kernel, gamma, name)
-    elif kind is FourierLabels and values["reach"] < np.inf and len(values["frequencies"]) != 1:
+    elif kind is FourierLabels and len(values["frequencies"]) != 1 and (
+        values["reach"] < np.inf or isinstance(known.kernel, Ranked)
+    ):
         # Only labels in one column have a grid of frequencies, and so a reach.
         raise ValueError(f"the array '{name}.frequencies' is not of shape (1, ...)")
     chosen = {"mix": mix, "gamma": gamma, "k": arrays.sizes["k"], "automatic": asked == "auto"}
@@ -188,6 +198,8 @@ def n_label_features(psi: Any) -> int | None:
             return psi.width
         case CyclicLabels():
             return 2 * psi.kernel.harmonics + 1
+        case SlicedLabels():
+            return psi.kernel.n_slices
         case FourierLabels():
             return len(psi.amplitudes) * (2 if psi.phases is None else 1)
         case ColumnLabels():

@@ -12,6 +12,8 @@ matrix R, is `mixing`, and belongs to the map too: only the map knows which labe
     "rbf"          Fourier features: exact for one column, random for more    numeric.py
     ClassKernel    one-hot times a factor of the similarity of classes        similarity.py
     Cyclic         the harmonics of the cycle                                 numeric.py
+    Sliced         one-hot, of slices                                         numeric.py
+    Ranked         those of "rbf", of ranks                                   numeric.py
     Sum, Product   those of the columns, side by side or multiplied           columns.py
     transformer    whatever it returns                                        transformed.py
     (y is None)    L = I, one random vector a row                             unlabelled.py
@@ -22,14 +24,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...label_kernels import NAMED, Cyclic
+from ...label_kernels import NAMED, Cyclic, Ranked, Sliced
 from ...label_kernels.base import ClassKernel, LabelKernel
 from ...label_kernels.columns import ColumnwiseKernel
+from ...label_kernels.quantiles import QuantileKernel
 from .classes import HashedLabels, OneHotLabels, kinds_of
 from .columns import ColumnLabels
-from .encoded import EncodedLabels, LabelMap
+from .encoded import EncodedLabels, LabelMap, refuse_columns
 from .numbered import NumberedLabels, as_integers
-from .numeric import CyclicLabels, FourierLabels, LinearLabels
+from .numeric import CyclicLabels, FourierLabels, LinearLabels, SlicedLabels, dense_columns
 from .reading import Labels, Traits, as_labels, choose_kernel, read_labels
 from .similarity import SimilarityLabels
 from .sphere import class_code
@@ -59,6 +62,7 @@ __all__ = [
 # seed.
 MAPS: dict[type[LabelKernel], Callable[[Any, Any, str | None, int], LabelMap]] = {
     Cyclic: CyclicLabels.for_labels,
+    Sliced: SlicedLabels.for_labels,
 }
 
 
@@ -88,11 +92,17 @@ def make_label_map(
             f"label_map='spread' puts classes well apart from each other, and label_kernel is "
             f"{kernel!r}; use label_map='orthogonal', or label_kernel='delta'."
         )
+    if isinstance(kernel, QuantileKernel):
+        refuse_columns(y, kernel, "numbers")
+        numbers = dense_columns(y, 1, kernel=type(kernel).__name__)[:, 0]
+        kernel = kernel.settled(numbers, weight)
+    if isinstance(kernel, Ranked):
+        return FourierLabels.of_ranks(kernel, gamma, n_components, mixing, seed)
     if mixing == "fourier" and kernel != "delta" and kernel != "rbf":
         name = kernel if isinstance(kernel, str) else type(kernel).__name__
         raise ValueError(
             f"label_map='fourier' approximates an RBF kernel, and label_kernel is {name!r}; use "
-            "label_map='orthogonal' or 'gaussian', or label_kernel='rbf'."
+            "label_map='orthogonal' or 'gaussian', or label_kernel='rbf' or 'ranked'."
         )
     if isinstance(kernel, ClassKernel):
         return SimilarityLabels.for_labels(y, kernel, mixing, seed, orders[0] if orders else None)
@@ -118,6 +128,7 @@ def make_label_map(
         case "rbf":
             return FourierLabels.for_labels(y, weight, gamma, n_components, mixing, seed)
     raise ValueError(
-        "label_kernel must be 'auto', 'delta', 'linear', 'rbf', 'ordinal', 'tree', 'jaccard', an "
-        f"object of labelens.label_kernels or a scikit-learn transformer of y, got {kernel!r}."
+        "label_kernel must be 'auto', 'delta', 'linear', 'rbf', 'ranked', 'sliced', 'ordinal', "
+        "'tree', 'jaccard', an object of labelens.label_kernels or a scikit-learn transformer of "
+        f"y, got {kernel!r}."
     )

@@ -1,15 +1,15 @@
-"""Numbers: as they are, around a cycle, or under an RBF kernel as Fourier features."""
+"""Numbers: as they are, around a cycle, in slices, or as Fourier features of an RBF kernel."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
-from ...label_kernels import Cyclic
+from ...label_kernels import Cyclic, Ranked, Sliced
 from .encoded import EncodedLabels, LabelMap, dense_mixing, random_generator, refuse_columns
 from .reading import check_decision
 
@@ -20,6 +20,8 @@ from .reading import check_decision
 CUT_OFF, N_FREQUENCIES, MOST = 7.5, 128, 4096
 # Several columns have no such grid; random frequencies converge as 1 / sqrt(their number).
 N_RANDOM_FREQUENCIES = 512
+# One over the variance of ranks without ties, which are uniform between 0 and 1.
+RANK_GAMMA = 12.0
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,28 @@ class LinearLabels(LabelMap):
 
 
 @dataclass(frozen=True)
-class CyclicLabels(LabelMap):
-    """Numbers that come around, as the harmonics of their cycle."""
+class NumberLabels(LabelMap):
+    """Numbers in one column, as the features that their kernel has."""
 
-    kernel: Cyclic
+    kernel: Cyclic | Sliced
     mix: str | None
     seed: int
 
     @classmethod
-    def for_labels(cls, y: Any, kernel: Cyclic, mix: str | None, seed: int) -> CyclicLabels:
+    def for_labels(cls, y: Any, kernel: Any, mix: str | None, seed: int) -> Self:
         refuse_columns(y, kernel, "numbers")
         return cls(kernel, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
-        numbers = dense_columns(y, 1, rows, "Cyclic")[:, 0]
+        numbers = dense_columns(y, 1, rows, type(self.kernel).__name__)[:, 0]
         return EncodedLabels(features=self.kernel.features(numbers))
+
+
+@dataclass(frozen=True)
+class CyclicLabels(NumberLabels):
+    """Numbers that come around, as the harmonics of their cycle."""
+
+    kernel: Cyclic
 
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         # The first feature is constant: what a vector says along it is lost, so put nothing there.
@@ -63,10 +72,25 @@ class CyclicLabels(LabelMap):
 
 
 @dataclass(frozen=True)
+class SlicedLabels(NumberLabels):
+    """Numbers in slices, as a one-hot matrix."""
+
+    kernel: Sliced
+
+    def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
+        # The columns of C_xy sum to zero: what a vector says along (1, ..., 1) is lost.
+        if width == 1:
+            return np.zeros((1, k))
+        contrasts: NDArray[np.float64] = linalg.helmert(width).T
+        return contrasts @ dense_mixing(self.mix, self.seed, width - 1, k)
+
+
+@dataclass(frozen=True)
 class FourierLabels(LabelMap):
     """Numbers under an RBF kernel: psi(y) = a_j (cos w_j.y, sin w_j.y).
 
-    With label_map="fourier" these are k random features.
+    With label_map="fourier" these are k random features. Under the kernel `Ranked`, ranks take the
+    place of y.
     """
 
     gamma: float
@@ -77,7 +101,16 @@ class FourierLabels(LabelMap):
     reach: float  # the largest distance between labels that the grid of frequencies can resolve
     mix: str | None
     seed: int
-    kernel: str = "rbf"
+    kernel: str | Ranked = "rbf"
+    decisive = ("kernel",)
+
+    @classmethod
+    def of_ranks(
+        cls, kernel: Ranked, gamma: float | None, k: int, mix: str | None, seed: int
+    ) -> FourierLabels:
+        gamma = RANK_GAMMA if gamma is None else gamma
+        ends = np.array([0.0, 1.0])
+        return replace(cls.for_labels(ends, None, gamma, k, mix, seed), kernel=kernel)
 
     @classmethod
     def for_labels(
@@ -112,7 +145,7 @@ class FourierLabels(LabelMap):
         return cls(gamma, frequencies, amplitudes, phases, middle, reach, mix, seed)
 
     def encode(self, y: Any, rows: NDArray[np.intp]) -> EncodedLabels:
-        values = dense_columns(y, len(self.frequencies), rows)
+        values = self.numbers(y, rows)
         far = np.abs(values - self.middle).max(axis=1) > self.reach / 2
         if far.any():
             row = int(np.argmax(far))
@@ -127,14 +160,19 @@ class FourierLabels(LabelMap):
         waves = np.hstack([np.cos(angles), np.sin(angles)])
         return EncodedLabels(features=waves * np.tile(self.amplitudes, 2))
 
+    def numbers(self, y: Any, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """(n, m): what the RBF kernel is of."""
+        if isinstance(self.kernel, str):
+            return dense_columns(y, len(self.frequencies), rows)
+        return self.kernel.ranks(dense_columns(y, 1, rows, "Ranked")[:, 0])[:, None]
+
     def mixing(self, classes: tuple[Any, ...] | None, width: int, k: int) -> NDArray[np.float64]:
         if self.mix == "fourier":
             return np.eye(width, k)  # k random features already
         return super().mixing(classes, width, k)
 
     def same_as(self, other: Any) -> bool:
-        mine = isinstance(other, FourierLabels)
-        return mine and np.array_equal(self.frequencies, other.frequencies)
+        return super().same_as(other) and np.array_equal(self.frequencies, other.frequencies)
 
 
 def _frequencies_for(values: NDArray[np.float64], gamma: float) -> int:
