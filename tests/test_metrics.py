@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import oracles
 from labelens import hsic, hsic_test, knn_score, subspace_distance
 from labelens._judge import metrics
-from labelens.label_kernels import Cyclic, Precomputed
+from labelens.label_kernels import Cyclic, Precomputed, Ranked, Sliced
 
 GAMMA = 0.2
 KERNELS = {
@@ -117,6 +117,8 @@ def test_subspace_distance(rng):
     [
         ("ordinal", lambda a, b: min(a, b)),
         (Cyclic(period=6), lambda a, b: np.cos(np.pi * (a - b) / 6) ** 4),
+        (Sliced(edges=[0, 2]), lambda a, b: "011222"[a] == "011222"[b]),
+        (Ranked(quantiles=range(6)), lambda a, b: np.exp(-12 * (a / 5 - b / 5) ** 2)),
         (Precomputed(np.eye(6) + 0.5), lambda a, b: (a == b) + 0.5),
     ],
 )

@@ -52,7 +52,7 @@ from sklearn.model_selection import KFold
 
 import labelens
 from labelens import KernelSupervisedPCA, SupervisedPCA
-from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Sum
+from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Ranked, Sliced, Sum
 
 X, y = np.zeros((4, 3)), ["a", None, "b", "b"]
 model = SupervisedPCA("auto", scale="minmax", class_weight={"a": 2.0}, missing_label=np.nan)
@@ -73,6 +73,8 @@ KernelSupervisedPCA(gamma="auto", approximation=RBFSampler(), label_kernel=Tfidf
 KernelSupervisedPCA(kernel=lambda a, b: 1.0, approximation="exact", label_kernel="ordinal")
 SupervisedPCA(label_kernel=Sum("delta", Cyclic(24)), random_state=np.random.RandomState(0))
 SupervisedPCA(label_kernel=Ordinal(["low", "high"]), precision="tf32")
+SupervisedPCA(label_kernel=Sliced(5)).set_params(label_kernel=Ranked(quantiles=np.arange(9)))
+SupervisedPCA(label_kernel="sliced")
 SupervisedPCA(label_kernel=Precomputed([[1, 0.5], [0.5, 1]], classes=["car", "lorry"]))
 """
 

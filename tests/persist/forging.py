@@ -233,7 +233,7 @@ def minus_identity(a):
     return a - 2 * np.eye(len(a))
 
 
-WHERE = ("parameters", "label_kernel")
+WHERE, FOUND = ("parameters", "label_kernel"), ("labels", "kernel")
 
 
 KERNEL_FORGERIES = {
@@ -250,6 +250,29 @@ KERNEL_FORGERIES = {
             put(*where, "harmonics", value=3)(forged) for where in (WHERE, ("labels", "kernel"))
         ],
         "shape",
+    ),
+    "slices": ("slices", put(*WHERE, "n_slices", value=1), "n_slices must be"),
+    "edges text": ("slices", put(*FOUND, "edges", value=["1", "2"]), "sequence of numbers"),
+    "edges that fall": ("slices", put(*FOUND, "edges", value=[2, 1]), "that increase"),
+    "edges missing": ("slices", put(*FOUND, "edges", value=None), "lacks the quantiles"),
+    "an edge more": ("slices", put(*FOUND, "edges", value=[1, 2, 3]), "shape"),
+    "other edges": ("slices", put(*WHERE, "edges", value=[1, 2]), "its labels are Sliced"),
+    "ranks for slices": ("slices", put(*WHERE, value="ranked"), "its labels are Sliced"),
+    "quantiles": ("ranks", put(*WHERE, "n_quantiles", value=1), "n_quantiles must be"),
+    "quantiles missing": (
+        "ranks",
+        lambda forged: [put(*FOUND, x, value=None)(forged) for x in ("quantiles", "levels")],
+        "lacks the quantiles",
+    ),
+    "a level less": ("ranks", put(*FOUND, "levels", value=[0.5]), "each of the 30 quantiles"),
+    "levels without": ("ranks", put(*FOUND, "quantiles", value=None), "pass quantiles too"),
+    "columns of ranks": (
+        "ranks",
+        lambda forged: [
+            put("label_map", "reach", value=None)(forged),
+            array("labels.frequencies", lambda a: np.vstack([a, a]))(forged),
+        ],
+        "is not of shape",
     ),
     "not semidefinite": ("similar", array("label_kernel.similarity", minus_identity), "eigenvalue"),
     "not finite": ("similar", array("label_kernel.similarity", with_nan), "not finite"),

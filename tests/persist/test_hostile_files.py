@@ -10,7 +10,7 @@ import pytest
 
 import labelens
 from labelens import KernelSupervisedPCA, SupervisedPCA
-from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Sum, Tree
+from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Ranked, Sliced, Sum, Tree
 from labelens.persist import info, load_with_table
 from labelens.tables import Encoding
 from persist.compositions import KERNEL, KINDS, assert_same, fitted
@@ -100,6 +100,8 @@ def saved_kernels(tmp_path_factory):
         "similar": (similar, letters),
         "tree": (parents, letters),
         "hours": (Cyclic(24), np.arange(30.0)),
+        "slices": (Sliced(3), np.arange(30.0)),
+        "ranks": (Ranked(), np.arange(30.0)),
         "sum": (Sum(similar, Ordinal(), "rbf"), both),
     }
     for name, (kernel, y) in models.items():

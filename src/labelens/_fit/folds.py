@@ -10,7 +10,8 @@ So ten folds cost about one fit, and most of a grid costs solving only.
 What is taken from all rows before they are cut into folds needs no labels: a rule for gamma, the
 landmarks, a transformer of rows, the scaling of kernel methods. Of the labels of held-out rows
 nothing is used but what it takes to write labels down: their type, the range of numbers, and what
-`label_gamma=None`, slices, ranks or a transformer of y take from them. `class_weight="balanced"` counts all.
+`label_gamma=None`, slices, ranks or a transformer of y take from them. `class_weight="balanced"`
+counts all.
 """
 
 from __future__ import annotations

@@ -111,9 +111,9 @@ class Projection(
 
         Both must have drawn the same maps: the same parameters and `random_state`, and numbers
         for `gamma` and `label_gamma` where they are used. Slices and ranks of labels must be
-        equal: pass `label_kernel_` of the first model to the others. The random methods without labels or
-        with `target_weight < 1` use a random vector for every row; there the merged model has the
-        distribution of a fit on all rows, but other random vectors.
+        equal: pass `label_kernel_` of the first model to the others. The random methods without
+        labels or with `target_weight < 1` use a random vector for every row; there the merged
+        model has the distribution of a fit on all rows, but other random vectors.
 
         Parameters
         ----------

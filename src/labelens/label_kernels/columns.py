@@ -54,7 +54,8 @@ class Sum(ColumnwiseKernel):
     ----------
     *parts : label kernels
         For the first column of y, the second, and so on: "delta", "linear", "rbf",
-        "ranked", "sliced", "ordinal", "tree", "auto", an object of this module, or a scikit-learn transformer.
+        "ranked", "sliced", "ordinal", "tree", "auto", an object of this module, or a scikit-learn
+        transformer.
 
     Examples
     --------

@@ -72,9 +72,9 @@ class Sliced(QuantileKernel):
         if self.edges is not None:
             return self
         values, sums = _distribution(labels, weight)
-        edges = values[_quantiles(sums, self.n_slices)[1:-1]]
+        edges = np.unique(values[_quantiles(sums, self.n_slices)[1:-1]])
         # Nothing is above the largest number.
-        return replace(self, edges=edges[edges < values[-1]])
+        return replace(self, edges=tuple(edges[edges < values[-1]]))
 
     def features(self, labels: Array) -> Array:
         """(n,) -> (n, n_slices): 1 in the slice of the number, 0 elsewhere."""
@@ -150,13 +150,13 @@ class Ranked(QuantileKernel):
         if len(values) > self.n_quantiles:
             kept = np.unique(_quantiles(sums, self.n_quantiles - 1))
             values, levels = values[kept], levels[kept]
-        return replace(self, quantiles=values, levels=levels)
+        return replace(self, quantiles=tuple(values), levels=tuple(levels))
 
     def ranks(self, labels: ArrayLike) -> Array:
         """(n,) -> (n,): F, constant outside of the quantiles."""
         assert self.quantiles is not None
         assert self.levels is not None
-        return np.interp(labels, self.quantiles, self.levels)
+        return np.interp(np.asarray(labels), self.quantiles, self.levels)
 
 
 def _distribution(labels: Array, weight: Array | None) -> tuple[Array, Array]:

@@ -27,14 +27,15 @@ class SupervisedPCA(Projection):
         because weights may depend on the rows or on the labels. `n_components_` is the number used.
     label_kernel : str, label kernel or transformer, default="auto"
         Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
-        "ranked": numbers with close ranks, for skewed labels. "sliced": numbers in one of ten slices
-        of equal weight (sliced inverse regression). "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
-        overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
-        hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
-        products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
-        continuous labels and "delta" for everything else (int, str, bool: classes). `fit` chooses
-        by all labels. `partial_fit` chooses by the first batch, and raises ValueError if a later
-        batch contradicts. `label_kernel_` is the kernel used.
+        "ranked": close ranks of numbers, for skewed labels. "sliced": numbers in the same tenth of
+        all labels (sliced inverse regression). "ordinal": close grades. "tree": paths with a common
+        start ("animal/dog"). "jaccard": overlapping sets (a multilabel indicator). Objects of
+        `labelens.label_kernels`: orders, hierarchies, similarity matrices, cycles, slices, several
+        columns. A scikit-learn transformer: inner products of its output for y. "auto" chooses
+        "linear" for a multilabel indicator, "rbf" for continuous labels and "delta" for everything
+        else (int, str, bool: classes). `fit` chooses by all labels. `partial_fit` chooses by the
+        first batch, and raises ValueError if a later batch contradicts. `label_kernel_` is the
+        kernel used.
     label_gamma : float, default=None
         Coefficient of the "rbf" label kernel, an inverse squared width. None means
         1 / (n_outputs * y.var()), and 12 for "ranked".
@@ -166,14 +167,15 @@ class SupervisedRandomProjection(Projection):
         because weights may depend on the rows or on the labels. `n_components_` is the number used.
     label_kernel : str, label kernel or transformer, default="auto"
         Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
-        "ranked": numbers with close ranks, for skewed labels. "sliced": numbers in one of ten slices
-        of equal weight (sliced inverse regression). "ordinal": close grades. "tree": paths with a common start ("animal/dog"). "jaccard":
-        overlapping sets (a multilabel indicator). Objects of `labelens.label_kernels`: orders,
-        hierarchies, similarity matrices, cycles, several columns. A scikit-learn transformer: inner
-        products of its output for y. "auto" chooses "linear" for a multilabel indicator, "rbf" for
-        continuous labels and "delta" for everything else (int, str, bool: classes). `fit` chooses
-        by all labels. `partial_fit` chooses by the first batch, and raises ValueError if a later
-        batch contradicts. `label_kernel_` is the kernel used.
+        "ranked": close ranks of numbers, for skewed labels. "sliced": numbers in the same tenth of
+        all labels (sliced inverse regression). "ordinal": close grades. "tree": paths with a common
+        start ("animal/dog"). "jaccard": overlapping sets (a multilabel indicator). Objects of
+        `labelens.label_kernels`: orders, hierarchies, similarity matrices, cycles, slices, several
+        columns. A scikit-learn transformer: inner products of its output for y. "auto" chooses
+        "linear" for a multilabel indicator, "rbf" for continuous labels and "delta" for everything
+        else (int, str, bool: classes). `fit` chooses by all labels. `partial_fit` chooses by the
+        first batch, and raises ValueError if a later batch contradicts. `label_kernel_` is the
+        kernel used.
     label_gamma : float, default=None
         Coefficient of the "rbf" label kernel, an inverse squared width. None means
         1 / (n_outputs * y.var()), and 12 for "ranked".

@@ -172,8 +172,10 @@ def take_label_map(
     values = take(MAPS[kind], name, arrays, facts, "its label_map", without)
     if kind is ColumnLabels:
         values["columns"] = _take_columns(values["columns"], arrays, known.kernel, gamma, name)
-    elif kind is FourierLabels and len(values["frequencies"]) != 1 and (
-        values["reach"] < np.inf or isinstance(known.kernel, Ranked)
+    elif (
+        kind is FourierLabels
+        and len(values["frequencies"]) != 1
+        and (values["reach"] < np.inf or isinstance(known.kernel, Ranked))
     ):
         # Only labels in one column have a grid of frequencies, and so a reach.
         raise ValueError(f"the array '{name}.frequencies' is not of shape (1, ...)")
