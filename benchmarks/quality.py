@@ -1,252 +1,177 @@
-"""`make bench-quality`: what an embedding tells of held-out labels, ours beside those of peers.
+"""`make bench-quality`: embeddings of held-out rows, ours compared with those of peers.
 
-Ours is `labelens.select` with nothing but the number of components, and its time includes all that
-was compared. Peers take rows as they are and standardized, and the better of the two on the test
-rows stands in the table; their time is that of one fit. NCA, which takes a time of the square of
-the rows, gets at most NCA_ROWS of them. UMAP is warmed up: it compiles itself first.
+    python benchmarks/quality.py --data FOLDER --out FOLDER [--only-ours] [--quick] [DATA SET ...]
+
+Every data set is split at random, 3/4 and 1/4, with classes in proportion. A set that has its own
+test part is fitted once, and the measures of five parts of its test rows give the standard error.
+`quality_peers.py` has the methods, `quality_measures.py` the measures.
+
+`quality.json` keeps a record of every data set, k, method and split. Records of peers do not depend
+on labelens and are kept: a later run measures ours again, and those of peers that are missing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-import umap
-from scipy import sparse
-from sklearn.cross_decomposition import PLSSVD, PLSRegression
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.metrics import f1_score
-from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
-from sklearn.preprocessing import LabelBinarizer, StandardScaler
 
-from data import (
-    Split,
-    california,
-    ionosphere,
-    letter,
-    mnist_split,
-    newsgroups_split,
-    satellite,
-    yeast,
-)
-from labelens import KernelSupervisedPCA, knn_score, select
-from measure import machine, seconds
+from data import DATA, Split
+from measure import machine
+from quality_measures import MEASURES, Judge
+from quality_peers import OURS, RAW, UMAP, Fitted, fit_peer, peers
+from quality_report import page
 
-NCA_ROWS = 3000
-NEIGHBOURS = 10  # of numbers and of label sets
+QUICK = ("iris", "wine", "concrete")
+MOST_COMPONENTS = 32
+
+Record = dict[str, Any]
+Wanted = Callable[[int, str, bool], bool]  # of k, the name of the method, and whether it is ours
 
 
-@dataclass
-class Result:
-    data: str
-    k: int
-    method: str
-    score: float
-    seconds: float
-    note: str = ""
-
-
-def peers(split: Split, k: int) -> Iterator[tuple[str, Any, Any]]:
-    """Name, estimator and the y that it takes."""
-    labels, wide = split.y_train, sparse.issparse(split.X_train)
-    if split.kind != "classes":
-        yield "PCA", PCA(k), None
-        yield "PLSRegression", PLSRegression(k, scale=False), labels
-        return
-    indicator = LabelBinarizer().fit_transform(labels)
-    indicator = np.hstack([1 - indicator, indicator]) if indicator.shape[1] == 1 else indicator
-    if wide:  # dense methods have no chance with so many columns: 300 of truncated SVD stand in
-        yield "TruncatedSVD", TruncatedSVD(k, random_state=0), None
-    else:
-        yield "PCA", PCA(k, random_state=0), None
-    yield "LDA", LinearDiscriminantAnalysis(n_components=k), labels
-    yield "PLSSVD", PLSSVD(k, scale=False), indicator
-    yield "NCA", NeighborhoodComponentsAnalysis(k, random_state=0, max_iter=50), labels
-    yield "UMAP", umap.UMAP(n_components=k), np.unique(labels, return_inverse=True)[1]
-
-
-def score(split: Split, Z: Any, Z_test: Any) -> float:
-    if split.kind == "classes":
-        return knn_score(Z, split.y_train, Z_test, split.y_test)
+def components(split: Split) -> tuple[int, ...]:
+    """2 and the classes less one (at most the columns, and 32); 1 and 2 for numbers."""
     if split.kind == "numbers":
-        return knn_score(Z, split.y_train, Z_test, split.y_test, NEIGHBOURS)
-    model = KNeighborsClassifier(NEIGHBOURS).fit(Z, split.y_train)
-    return float(f1_score(split.y_test, model.predict(Z_test), average="micro"))
+        return (1, 2)
+    labels = split.y.shape[1] if split.kind == "multilabel" else len(np.unique(split.y))
+    return tuple(sorted({2, min(labels - 1, split.X.shape[1], MOST_COMPONENTS)}))
 
 
-def views(split: Split, name: str) -> Iterator[tuple[str, Any, Any]]:
-    """Rows as they are, and standardized."""
-    train, test = split.X_train, split.X_test
-    if sparse.issparse(train):
-        if name in ("TruncatedSVD", "UMAP"):
-            yield "", train, test
-        else:
-            reduced = TruncatedSVD(300, random_state=0).fit(train)
-            yield (
-                "of 300 truncated SVD components",
-                reduced.transform(train),
-                reduced.transform(test),
-            )
-        return
-    yield "", train, test
-    if name != "UMAP":
-        scaler = StandardScaler().fit(train)
-        yield "standardized", scaler.transform(train), scaler.transform(test)
+def methods(split: Split, k: int, seed: int) -> Iterator[tuple[str, bool, Callable[[], Fitted]]]:
+    """Name, whether it is ours, and a function that fits it."""
+    for name, ours in OURS.items():
+        yield name, True, lambda fit=ours: fit(split.X, split.y, k, seed)
+    for name, peer in peers(split.kind).items():
+        yield name, False, lambda p=peer: fit_peer(p, split.X, split.y, split.kind, k, seed)
 
 
-def fitted(name: str, model: Any, X: Any, y: Any) -> tuple[Any, float, str]:
-    some, note = slice(None), ""
-    if name == "NCA" and X.shape[0] > NCA_ROWS:
-        some = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:NCA_ROWS])
-        note = f"on {NCA_ROWS} rows"
-    start = perf_counter()
-    model.fit(X[some], *([] if y is None else [y[some]]))
-    return model, perf_counter() - start, note
-
-
-def compare(split: Split, k: int) -> Iterator[Result]:
-    start = perf_counter()
-    chosen = select(
-        split.X_train,
-        split.y_train,
-        n_components=k,
-        n_neighbors=None if split.kind == "classes" else NEIGHBOURS,
-        random_state=0,
-    )
-    took = perf_counter() - start
-    Z, Z_test = (chosen.estimator.transform(X) for X in (split.X_train, split.X_test))
-    yield Result(split.name, k, "labelens.select", score(split, Z, Z_test), took, chosen.reason)
-    for name, _, _ in peers(split, k):
-        found = []
-        for view, X, X_test in views(split, name):
-            ((model, y),) = [(m, y) for n, m, y in peers(split, k) if n == name]
-            model, took, note = fitted(name, model, X, y)
-            told = ", ".join(part for part in (view, note) if part)
-            Z = model.embedding_ if name == "UMAP" else model.transform(X)
-            own = score(split, Z, model.transform(X_test))
-            found.append(Result(split.name, k, name, own, took, told))
-        yield max(found, key=lambda one: one.score)
-
-
-DATA: dict[str, tuple[Callable[..., Split], int | None, int]] = {
-    # loader, components (None: min(classes - 1, columns)), splits
-    "ionosphere": (ionosphere, None, 5),
-    "satellite": (satellite, None, 3),
-    "letter": (letter, None, 1),
-    "newsgroups": (newsgroups_split, None, 1),
-    "mnist": (mnist_split, None, 1),
-    "california": (california, 2, 1),
-    "yeast": (yeast, 13, 1),
-}
-
-
-def run(name: str, folder: Path | None) -> list[Result]:
-    """The mean over splits, of score and time."""
-    load, k, splits = DATA[name]
-    rounds = []
-    for seed in range(splits):
-        split = load(folder, seed)
-        own = k or min(len(set(split.y_train)) - 1, split.X_train.shape[1])
-        rounds.append(list(compare(split, own)))
-    means = []
-    for same in zip(*rounds, strict=True):
-        first = asdict(same[0])
-        first["score"] = float(np.mean([one.score for one in same]))
-        first["seconds"] = float(np.median([one.seconds for one in same]))
-        means.append(Result(**first))
-        print(
-            f"{first['data']:14}{first['method']:18}{first['score']:.4f}"
-            f"{first['seconds']:9.2f} s  {first['note']}",
-            flush=True,
-        )
-    return means
-
-
-def cost(folder: Path | None) -> dict[str, float]:
-    """What a grid costs in fits: 10 widths x 4 shrinkages x 10 folds of MNIST, 1024 features."""
-    split = mnist_split(folder, 0)
-    model = KernelSupervisedPCA(9, gamma=0.013, shrinkage=1e-3, random_state=0)
-    grid = {"gamma": 0.013 * 10 ** np.linspace(-1, 1, 10), "shrinkage": [1, 0.1, 1e-2, 1e-3]}
-
-    model.fit(split.X_train, split.y_train)
-    fits = [seconds(lambda: model.fit(split.X_train, split.y_train)) for _ in range(5)]
-    found = {}
-    for max_rows in (8000, len(split.y_train)):
-        taken = seconds(
-            lambda rows=max_rows: select(
-                split.X_train, split.y_train, model, grid=grid, cv=10, max_rows=rows
-            )
-        )
-        found[f"{max_rows:,}"] = taken / float(np.median(fits))
-    for rows, ratio in found.items():
-        print(f"10 widths x 4 shrinkages x 10 folds of {rows} rows: {ratio:.1f} fits")
+def measure(data: str, seed: int, folder: Path | None, wanted: Wanted) -> list[Record]:
+    """Records of one split: a record for each k, method and part of the held-out rows."""
+    split, judges, raw, found = DATA[data].split(folder, seed), [], [], []
+    ks = components(split)
+    for k in ks:
+        for name, ours, fit in methods(split, k, seed):
+            if not wanted(k, name, ours):
+                continue
+            if name == RAW and raw:  # the same for every k
+                found += [one | {"k": k} for one in raw]
+                continue
+            judges = judges or [Judge(part, split) for part in split.parts]
+            try:
+                model = fit()
+            except (ValueError, np.linalg.LinAlgError) as error:
+                print(f"{data} k={k} {name} failed: {error}", flush=True)
+                continue
+            same = dict(data=data, kind=split.kind, k=k, full=max(ks), method=name, ours=ours)
+            same |= dict(split=seed, rows=len(split.y), columns=split.X.shape[1])
+            same |= dict(seconds=model.seconds, tuning=model.tuning, setting=model.setting)
+            records = [
+                same | {"part": number} | judge(model.train, model.transform(part.X))
+                for number, (part, judge) in enumerate(zip(split.parts, judges, strict=True))
+            ]
+            raw, found = records if name == RAW else raw, found + records
+            _tell(records)
     return found
 
 
-def table(results: list[Result]) -> str:
-    """Markdown: a row for each data set, best score in bold."""
-    methods = list(dict.fromkeys(one.method.replace("TruncatedSVD", "PCA") for one in results))
-    lines = ["| data, k | " + " | ".join(methods) + " |", "|---|" + "---|" * len(methods)]
-    for name in dict.fromkeys(one.data for one in results):
-        here = {
-            one.method.replace("TruncatedSVD", "PCA"): one for one in results if one.data == name
-        }
-        best = max(one.score for one in here.values())
-        cells = []
-        for method in methods:
-            one = here.get(method)
-            if one is None:
-                cells.append("")
-                continue
-            text = f"{one.score:.3f}"
-            cells.append(
-                f"{'**' + text + '**' if one.score == best else text} ({_short(one.seconds)} s)"
-            )
-        k = next(iter(here.values())).k
-        lines.append(f"| {name}, {k} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def _tell(records: list[Record]) -> None:
+    one = records[0]
+    names = [name for name in MEASURES if name in one]
+    means = ", ".join(f"{n} {np.mean([each[n] for each in records]):.3f}" for n in names)
+    place = f"{one['data']:16} k={one['k']:<3} split {one['split']}"
+    print(f"{place} {one['method']:16} {means} ({one['seconds']:.2f} s)", flush=True)
 
 
-def _short(seconds: float) -> str:
-    return (
-        f"{seconds:.0f}"
-        if seconds >= 10
-        else f"{max(seconds, 0.001):.1g}"
-        if seconds < 1
-        else f"{seconds:.1f}"
-    )
+def has_umap() -> bool:
+    try:
+        import umap  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def warm_up() -> None:
+    """Both compile themselves at first use."""
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000)
+    for fit in OURS.values():
+        fit(X, y, 2, 0)
+    if has_umap():
+        import umap
+
+        umap.UMAP().fit(X, y).transform(X[:100])
+
+
+def read(file: Path) -> dict[str, Any]:
+    if file.exists():
+        stored: dict[str, Any] = json.loads(file.read_text())
+        return stored
+    return {"runs": [], "records": []}
+
+
+def key(record: Record) -> tuple[Any, ...]:
+    return tuple(record[name] for name in ("data", "k", "method", "split"))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder with the data sets")
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
-    parser.add_argument("only", nargs="*", help="data sets to run, of " + ", ".join(DATA))
-    options = parser.parse_args()
-    print(", ".join(f"{name} {value}" for name, value in machine().items()))
+    parser.add_argument("--only-ours", action="store_true", help="measure no peers")
+    parser.add_argument("--again", action="store_true", help="measure known peers again")
+    parser.add_argument("--quick", action="store_true", help="two splits of " + ", ".join(QUICK))
+    parser.add_argument("--report", action="store_true", help="write the page, measure nothing")
+    parser.add_argument("sets", nargs="*", help="of " + ", ".join(DATA))
+    options = parser.parse_args(arguments)
+    names = options.sets or (QUICK if options.quick else DATA)
+    if unknown := sorted(set(names) - set(DATA)):
+        parser.error(f"unknown data sets: {', '.join(unknown)}. Known: {', '.join(DATA)}")
     warnings.simplefilter("ignore")
-    draw = np.random.default_rng(0)
-    umap.UMAP().fit(draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000))
-    select(draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000), random_state=0)
     options.out.mkdir(parents=True, exist_ok=True)
-    record = options.out / "quality.json"
-    results = [Result(**one) for one in json.loads(record.read_text())] if record.exists() else []
-    for name in options.only or DATA:  # what is there of other data sets stays
-        found = run(name, options.data)
-        results = [one for one in results if one.data != found[0].data] + found
-        record.write_text(json.dumps([asdict(one) for one in results], indent=1))
-    (options.out / "quality.md").write_text(table(results) + "\n")
-    print(table(results))
-    if not options.only or "mnist" in options.only:
-        cost(options.data)
+    file = options.out / "quality.json"
+    stored = read(file)
+    if not options.report:
+        about = machine() | {"threads": os.environ.get("OMP_NUM_THREADS", "default")}
+        print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
+        stored["runs"].append(about)
+        warm_up()
+        run(names, options, stored, file)
+    text = page(stored, {name: (data.n_splits, data.note) for name, data in DATA.items()})
+    (options.out / "quality.md").write_text(text)
+    print(f"The page is {options.out / 'quality.md'}")
+
+
+def run(names: Any, options: Any, stored: dict[str, Any], file: Path) -> None:
+    """Measure the data sets, and store each split when it is done."""
+    for name in names:
+        for seed in range(min(DATA[name].n_splits, 2 if options.quick else 5)):
+            try:
+                found = measure(name, seed, options.data, _wanted(name, seed, options, stored))
+            except FileNotFoundError as error:
+                print(f"{name} is left out: {error}", flush=True)
+                break
+            new = {key(one) for one in found}
+            stored["records"] = [one for one in stored["records"] if key(one) not in new]
+            stored["records"] += [one | {"run": len(stored["runs"]) - 1} for one in found]
+            file.write_text(json.dumps(stored, indent=1))
+
+
+def _wanted(data: str, seed: int, options: Any, stored: dict[str, Any]) -> Wanted:
+    known = set() if options.again else {key(one) for one in stored["records"]}
+
+    def wanted(k: int, name: str, ours: bool) -> bool:
+        if ours:
+            return True
+        missing = (data, k, name, seed) not in known
+        return missing and not options.only_ours and (name != UMAP or has_umap())
+
+    return wanted
 
 
 if __name__ == "__main__":
