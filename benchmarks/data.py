@@ -251,10 +251,14 @@ DATA: dict[str, DataSet] = {
     "madelon100": DataSet("classes", _madelon, note=f"{SIMULATED}, like Madelon"),
     "yeast": DataSet("multilabel", _yeast, n_splits=1, own_test=True),
     "diabetes": DataSet("numbers", partial(_bundled, "diabetes")),
-    **{
-        name.lower().replace("-", "_"): DataSet("numbers", partial(_numbers, name))
-        for name in ("bostonHousing", "concrete", "energy", "wine-quality-red")
-    },
+    "boston": DataSet("numbers", partial(_numbers, "bostonHousing")),
+    "concrete": DataSet("numbers", partial(_numbers, "concrete")),
+    "energy": DataSet("numbers", partial(_numbers, "energy")),
+    "wine_quality": DataSet(
+        "numbers",
+        partial(_numbers, "wine-quality-red"),
+        note="red; grades from 3 to 8, which select takes for classes",
+    ),
     "mpg": DataSet(
         "numbers", partial(_mixed, "mpg", "mpg", ("name",), float), frame=True, note="without name"
     ),

@@ -125,7 +125,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
     parser.add_argument("--only-ours", action="store_true", help="measure no peers")
     parser.add_argument("--again", action="store_true", help="measure known peers again")
-    parser.add_argument("--quick", action="store_true", help="two splits of " + ", ".join(QUICK))
+    parser.add_argument(
+        "--quick", action="store_true", help="two splits, by default of " + ", ".join(QUICK)
+    )
     parser.add_argument("--report", action="store_true", help="write the page, measure nothing")
     parser.add_argument("sets", nargs="*", help="of " + ", ".join(DATA))
     options = parser.parse_args(arguments)
@@ -140,7 +142,8 @@ def main(arguments: list[str] | None = None) -> None:
         about = machine() | {"threads": os.environ.get("OMP_NUM_THREADS", "default")}
         print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
         stored["runs"].append(about)
-        warm_up()
+        if not options.quick:
+            warm_up()
         run(names, options, stored, file)
     text = page(stored, {name: (data.n_splits, data.note) for name, data in DATA.items()})
     (options.out / "quality.md").write_text(text)

@@ -21,7 +21,7 @@ from quality_peers import BUDGET, OURS, RAW, UMAP
 
 Record = dict[str, Any]
 PREDICTIVE = ("acc1", "acc15", "r2", "f1")
-PUBLIC = {"classes": "Classes", "numbers": "Numbers", "multilabel": "Label sets"}
+KINDS = {"classes": "Classes", "numbers": "Numbers", "multilabel": "Label sets"}
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Outcome:
         figures = self.block.figures[self.measure]
         return [
             self.block.title,
-            MEASURES[self.measure],
+            _title(self.measure, self.block.kind),
             f"{figures[self.ours]}",
             f"{self.peer} {figures[self.peer]}",
             f"{self.difference:+.3f} ± {self.error:.3f}",
@@ -235,7 +235,9 @@ def _ranks(found: list[Block]) -> list[str]:
             chance = friedmanchisquare(*scores.T).pvalue
             ranks = [f"{rank:.2f}" for rank in mean_ranks(scores)]
             limit = f"{critical_difference(len(names), len(own)):.2f}"
-            rows.append([MEASURES[measure], str(len(own)), *ranks, limit, f"{chance:.1g}"])
+            rows.append(
+                [_title(measure, some[0].kind), str(len(own)), *ranks, limit, f"{chance:.1g}"]
+            )
         if rows:
             parts += [f"**{group}**", table(["measure", "sets", *names, "CD", "p"], rows)]
     return parts if len(parts) > 2 else []
@@ -259,20 +261,21 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 def _tables(found: list[Block]) -> list[str]:
     parts = ["## Figures", "Mean ± standard error over splits; the best embedding in bold."]
-    for kind, title in PUBLIC.items():
+    for kind, title in KINDS.items():
         some = [one for one in found if one.kind == kind]
         names = _names(some)
         for measure in MEASURES:
             own = [one for one in some if measure in one.figures]
             if own:
                 rows = [[one.title, *_row(one.figures[measure], names)] for one in own]
-                of = (
-                    MEASURES[measure]
-                    if kind == "classes"
-                    else MEASURES[measure].split(" within")[0]
-                )
-                parts += [f"**{title}: {of}**", table(["data, k", *names], rows)]
+                heading = f"**{title}: {_title(measure, kind)}**"
+                parts += [heading, table(["data, k", *names], rows)]
     return parts
+
+
+def _title(measure: str, kind: str) -> str:
+    name = MEASURES[measure]
+    return name if kind == "classes" else name.removesuffix(" within classes")
 
 
 def _row(figures: dict[str, Figure], names: list[str]) -> list[str]:
