@@ -18,7 +18,7 @@ import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named, on_the_host
 from labelens import KernelSupervisedPCA, SupervisedPCA
 from labelens._base import device_algebra, devices
-from labelens._core import exact_kernel
+from labelens._core import tiles
 from labelens._core.maps import structured
 from labelens._core.moments import fold
 from labelens._out_of_core import plan
@@ -175,7 +175,7 @@ def test_blocks_do_not_show(data, put, on_device, monkeypatch):
     X, y = data
     monkeypatch.setattr(fold, "SCRATCH", 1 << 14)
     monkeypatch.setattr(fold, "STRIP", 5)
-    monkeypatch.setattr(exact_kernel, "BAND", 1 << 14)
+    monkeypatch.setattr(tiles, "BAND", 1 << 14)
     monkeypatch.setattr(fold, "PRODUCT_ROWS", 64)
     for model in (LINEAR[3], LINEAR[7], KERNEL[1], KERNEL[4], KERNEL[-3]):
         truth = clone(model).fit(X, y).transform(X)

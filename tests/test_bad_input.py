@@ -242,10 +242,6 @@ def test_later_batches_must_look_like_the_first(model):
         (dict(label_gamma=0), ValueError, "label_gamma"),
         (dict(batch_size=0), ValueError, "batch_size"),
         # Pairs that mean nothing: both are named, and so is the way out.
-        (dict(approximation="exact", shrinkage=0.5), ValueError,
-         r"shrinkage=0.5 .* approximation='exact' .* use approximation='nystroem'"),
-        (dict(approximation="exact", target_weight=0.5), ValueError,
-         r"target_weight=0.5 .* approximation='exact' .* use approximation='nystroem'"),
         (dict(kernel=np.dot), ValueError,
          r"callable kernel .*\(approximation='orthogonal'\); use approximation='exact'"),
         (dict(kernel="laplacian", approximation="fastfood"), ValueError,
@@ -284,8 +280,6 @@ def test_label_kernels_that_need_numbers():
             TypeError, match=rf"label_kernel='{kernel}' needs numbers, .*'0'.*'delta'"
         ):
             SupervisedPCA(1, label_kernel=kernel).fit(X, y.astype(str))
-    with pytest.raises(ValueError, match="y=None is kernel PCA"):
-        KernelSupervisedPCA(1, approximation="exact").fit(X)
     with pytest.raises(ValueError, match="y has no labels: every value is missing_label=-1"):
         SupervisedPCA(1, missing_label=-1).partial_fit(X, np.full(12, -1))
 

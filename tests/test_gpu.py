@@ -11,7 +11,7 @@ import labelens
 from array_cases import KERNEL, LINEAR, array_checks, distance, named
 from labelens import KernelSupervisedPCA, SupervisedPCA
 from labelens._base import devices, sending
-from labelens._core import exact_kernel
+from labelens._core import tiles
 from labelens._core.moments import fold
 
 torch = pytest.importorskip("torch")
@@ -142,7 +142,7 @@ def test_memory(rng):
         before = torch.cuda.memory_allocated()
         clone(model).fit(X, y)
         assert torch.cuda.max_memory_allocated() - before < 2e9
-    assert exact_kernel.BAND * 8 < 2e9
+    assert tiles.BAND * 8 < 2e9
 
 
 def for_cards(check):

@@ -15,7 +15,7 @@ from conftest import read_only
 from labelens import KernelSupervisedPCA
 from labelens._base import jit
 from labelens._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread, class_sums
-from labelens._core.solvers import ledoit_wolf
+from labelens._core.spectrum import ledoit_wolf
 from oracles import cross_covariance_long
 
 

@@ -182,11 +182,6 @@ def test_passes_are_counted_as_they_are_made(rows, counted):
 # What cannot be done ---------------------------------------------------------------------------
 
 
-def test_the_exact_kernel_is_refused(rows):
-    with pytest.raises(ValueError, match="use approximation='nystroem' with as many"):
-        seen_by_judge([KernelSupervisedPCA(2, approximation="exact")], *rows, fold_of(200))
-
-
 def test_a_fold_that_leaves_one_class_is_named(rows):
     X = rows[0]
     y = (fold_of(200) == 2).astype(int)

@@ -300,7 +300,7 @@ def test_a_time_that_is_none_is_no_class(rng, tmp_path):
         ("exact", put("gamma", value=None), "a kernel without a gamma"),
         ("exact", put("parameters", "kernel", value="numpy.dot"), "kernel must be"),
         ("exact", put("parameters", "kernel_params", value={"nu": 1}), "may hold nothing"),
-        ("exact", put("parameters", "shrinkage", value=0.5), "approximation='exact' has no"),
+        ("exact", put("parameters", "shrinkage", value=0.5), "shrinkage is 1.0, and shrinkage=0.5"),
         ("fourier", put("map", "phase", value="0"), "'phase' of its map"),
         ("fourier", put("map", "kind", value="structured"), "not what its parameters"),
     ],

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 
-from labelens import KernelSupervisedPCA, SupervisedPCA
+from labelens import SupervisedPCA
 from selection.choosing import quietly
 
 
@@ -78,11 +78,6 @@ FAULTS = {
     ),
     "a class": (lambda X, y: dict(estimators=SupervisedPCA), TypeError, "such as SupervisedPCA"),
     "no estimators": (lambda X, y: dict(estimators=[]), ValueError, "estimators is an empty list"),
-    "the exact kernel": (
-        lambda X, y: dict(estimators=KernelSupervisedPCA(approximation="exact")),
-        ValueError,
-        "use approximation='nystroem'",
-    ),
     "weights in the grid": (
         lambda X, y: dict(estimators=SupervisedPCA(), grid={"class_weight": [None, "balanced"]}),
         ValueError,

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import (
     euclidean_distances,
     laplacian_kernel,
     linear_kernel,
+    manhattan_distances,
     pairwise_kernels,
     polynomial_kernel,
 )
@@ -142,6 +143,46 @@ class Kernel:
         if nu == 1.5:
             return (1 + distance) * decay
         return (1 + distance + distance**2 / 3) * decay
+
+
+@dataclass(frozen=True, eq=False)
+class KnownKernel(Kernel):
+    """Values that have been computed, for rows that are their own numbers, (n, 1)."""
+
+    matrix: Any = None  # (m, m)
+
+    def _values(self, A: Any, B: Any) -> NDArray[Any]:
+        rows, columns = (one[:, 0].astype(np.intp) for one in (A, B))
+        return self.matrix[rows[:, None], columns]
+
+
+class Distances:
+    """What the kernels of the same rows share for every gamma."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows, self._found = rows, {}  # type: ignore[var-annotated]
+
+    def known(self, kernel: Kernel) -> KnownKernel:
+        """The kernel of these rows, by their numbers."""
+        if kernel.name == "laplacian":
+            values = np.exp(-kernel.gamma * self._of("manhattan"))
+        elif kernel.name == "rbf":
+            values = np.exp(-kernel.gamma * self._of("sqeuclidean"))
+        elif kernel.name == "matern":
+            values = kernel._matern(np.sqrt(self._of("sqeuclidean")))
+        else:
+            values = kernel(self._rows, self._rows)
+        return KnownKernel("known", kernel.gamma, {}, values)
+
+    def _of(self, metric: str) -> NDArray[Any]:
+        if metric not in self._found:
+            rows = self._rows
+            if metric == "manhattan":
+                found = manhattan_distances(rows)
+            else:
+                found = _distances(rows, rows) ** 2
+            self._found[metric] = found
+        return self._found[metric]
 
 
 def _in_c_order(rows: Any) -> Any:

@@ -244,26 +244,6 @@ def label_whitening(covariance: Array, s: float, one_hot: bool) -> tuple[Array, 
     return root / unit[:, None], size
 
 
-def ledoit_wolf(scatter: Scatter) -> float:
-    """The shrinkage towards a multiple of I that Ledoit and Wolf (2004) estimate to be best.
-
-    Their beta is the mean over rows of |d d^T - S|^2, which is quartic / N - |S|^2.
-    """
-    covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = float(devices.namespace(covariance).sum(covariance**2))
-        distance = norm - np.float64(devices.trace(covariance)) ** 2 / p
-    if not np.isfinite(scatter.quartic + norm):
-        raise ValueError(
-            "shrinkage='auto' needs fourth powers of X, and they overflow float64: scale X first "
-            "(scale='standard'), or give shrinkage a number."
-        )
-    if distance <= 0:
-        return 1.0
-    error = (scatter.quartic / n - norm) / n
-    return float(np.clip(error / distance, 0.0, 1.0))
-
-
 def _objective(covariance: Array | None, scatter: Scatter, t: float) -> Any:
     """A(t), (p, p), where C_xx is."""
     spread = scatter.covariance
@@ -283,7 +263,7 @@ def _along(
     if covariance is None:
         return white.spread, np.zeros((len(white.spread), 0))
     columns = white.into(covariance) * np.sqrt(t / or_one(float(np.sum(covariance**2))))
-    trace = devices.trace(scatter.comoment) / scatter.weight
+    trace = float(scatter.variances.sum())
     return white.spread * ((1 - t) / or_one(trace)), columns
 
 
@@ -295,7 +275,7 @@ def _objective_error(
     Entries of C_xx err by SUM d_i d_j each, d_i^2 = C_xx[i, i]; the norm of a matrix of independent
     errors is about that of its largest row, here SUM |M|_2 |M|_F with M = W^T diag(d).
     """
-    variances = np.maximum(devices.diagonal(scatter.comoment), 0) / scatter.weight
+    variances = np.maximum(scatter.variances, 0)
     found = SUM * float(np.prod(_norms(np.sqrt(variances), white)))
     if covariance is None:
         return found

@@ -112,6 +112,33 @@ class Whitening:
         return devices.host(made) if isinstance(columns, np.ndarray) else made
 
 
+def ledoit_wolf(scatter: Scatter) -> float:
+    """The shrinkage towards a multiple of I that Ledoit and Wolf (2004) estimate to be best.
+
+    Their beta is the mean over rows of |d d^T - S|^2, which is quartic / N - |S|^2.
+    """
+    covariance, n, p = scatter.covariance, scatter.weight, len(scatter.origin)
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(devices.namespace(covariance).sum(covariance**2))
+        trace = np.float64(devices.trace(covariance))
+    return best_shrinkage(norm, trace, scatter.quartic / n, n, p)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def best_shrinkage(norm: float, trace: float, quartic: float, n: float, p: int) -> float:
+    """The same from |C_xx|_F^2, its trace and the mean of |d|^4 over n rows of p features."""
+    distance = norm - np.float64(trace) ** 2 / p
+    if not np.isfinite(quartic + norm):
+        raise ValueError(
+            "shrinkage='auto' needs fourth powers of X, and they overflow float64: scale X first "
+            "(scale='standard'), or give shrinkage a number."
+        )
+    if distance <= 0:
+        return 1.0
+    error = (quartic - norm) / n
+    return float(np.clip(error / distance, 0.0, 1.0))
+
+
 def largest(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array]:
     """The k largest eigenvalues of diag(diagonal) + columns columns^T, (k,), and vectors (p, k).
 

@@ -29,15 +29,16 @@ from sklearn.exceptions import NotFittedError
 
 from .._base.threads import in_order, one_blas_thread
 from .._base.validation import check_seed
+from .._core.kernels import Distances, KnownKernel
 from .._core.maps import Identity
 from .._core.maps.base import waves
-from .._core.moments import BLOCK_ROWS, Array, Moments
+from .._core.moments import BLOCK_ROWS, Array
 from . import settings
 from .batch import Batch
 from .embedding import embed
 from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, settle_kernel, statistics
 from .solution import solve
-from .summarize import summarize
+from .summarize import keep_rows, summarize
 
 Item = TypeVar("Item")
 # Features from which on solving takes longer than starting threads.
@@ -56,7 +57,7 @@ def cross_validate(
     """(m, n_folds): how m estimators do on every fold, fitted on the others.
 
     `fold` (n,) says where a row is held out; `judge` sees the embedding of the rows `judged`.
-    Every `random_state` has to be a number, and `approximation` other than "exact".
+    Every `random_state` has to be a number.
     """
     scores = np.empty((len(estimators), int(fold.max()) + 1))
     with one_blas_thread():  # small products, of which there are many, should start no others
@@ -76,16 +77,19 @@ def _judge_pass(
 ) -> None:
     """Fill in the scores of all that one pass over the rows serves."""
     seen, features = replace(batch, rows=one.features), one.features[judged]
-    in_turn = in_order if features.shape[1] >= WORTH_A_THREAD else map
+    exact = one.recipe.phi is None
+    in_turn = in_order if exact or features.shape[1] >= WORTH_A_THREAD else map
 
-    def summarized(f: int) -> Moments:
+    def summarized(f: int) -> Any:
         part, recipe = seen.take(np.flatnonzero(fold == f)), one.recipe
         if recipe.noise is not None:  # no two rows have the same vector, whatever their folds
             recipe = replace(recipe, noise=recipe.noise.after(int((fold < f).sum())))
+        if exact:
+            return keep_rows(recipe, part, recipe.encode(part), None)
         moments = summarize(recipe, part, recipe.encode(part))
         return moments if moments.finite() else _refuse_overflow()
 
-    def run(task: tuple[int, Moments, list[_Variant]]) -> None:
+    def run(task: tuple[int, Any, list[_Variant]]) -> None:
         f, rest, job = task
         known: dict[float, Any] = {}
         for variant in job:
@@ -113,7 +117,7 @@ def _refuse_overflow() -> NoReturn:
     raise ValueError("Sums over the rows overflow: X is too large. Scale it down first.")
 
 
-def without_each(parts: Sequence[Moments], rest: Moments | None = None) -> Iterator[Moments]:
+def without_each(parts: Sequence[Any], rest: Any = None) -> Iterator[Any]:
     """For every part the merge of all others: m log m merges, of which log m are kept."""
     if len(parts) == 1:
         assert rest is not None
@@ -142,15 +146,16 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
     # Those that want C_xx first: a recipe that is drawn for them is checked to fit into memory.
     order = sorted(range(len(estimators)), key=lambda i: not kept[i][0])
     for alike in grouped(order, lambda i: _what_is_drawn(estimators[i], labelled)):
-        source = None
+        source, distances = None, None
         for members in grouped(alike, lambda i: [getattr(estimators[i], "gamma", 0)]):
             lead = estimators[members[0]]
             recipe = source.recipe if source is not None else draw_recipe(lead, batch)
             if recipe.phi is None:
-                raise ValueError(
-                    "approximation='exact' keeps rows and no moments that folds could share; "
-                    "use approximation='nystroem' with as many features as rows: it is exact too."
-                )
+                distances = distances or Distances(_from_first(recipe.scaled(batch.rows)))
+                kernel, _ = settle_kernel(lead, batch, check_seed(lead.random_state))
+                assert kernel is not None
+                yield _exact_pass(members, recipe, distances.known(kernel), kept)
+                continue
             if source is None and hasattr(recipe.phi, "angles"):
                 source = _Angles.of(recipe, batch.rows)
             if source is not None:
@@ -232,6 +237,25 @@ def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
     if early:
         names += ["label_map", "n_components"]
     return [estimator._kernelised, sketch, early, *(getattr(estimator, name) for name in names)]
+
+
+def _from_first(rows: Any) -> Any:
+    """Dense rows measured from one of them: distances then keep their digits."""
+    return rows if sparse.issparse(rows) else rows.astype(np.float64) - rows[0]
+
+
+def _exact_pass(
+    members: list[int], recipe: Recipe, known: KnownKernel, kept: Sequence[Any]
+) -> _Pass:
+    """The exact kernel: rows are numbers, and the matrix of all of them serves every fold."""
+    plain = replace(
+        recipe,
+        kernel=known,
+        scaling=None,
+        scatter=any(kept[i][0] for i in members),
+        label_scatter=any(kept[i][3] for i in members),
+    )
+    return _Pass(members, plain, np.arange(len(known.matrix), dtype=np.float64)[:, None])
 
 
 @dataclass(frozen=True)

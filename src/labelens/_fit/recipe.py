@@ -76,6 +76,11 @@ class Recipe:
         more = self.scatter or self.spread or self.noise is not None
         return self.plain and not (more or (self.label_scatter and self.label_columns > 1))
 
+    @property
+    def keeps_all_rows(self) -> bool:
+        """Whether the exact kernel keeps unlabelled rows too: they count for C_xx."""
+        return self.psi is None or self.scatter or self.noise is not None
+
     def scaled(self, rows: Any) -> Any:
         """Rows that are their own features go into sums, which are float64; others into maps."""
         rounded = not isinstance(self.phi, Identity)

@@ -91,8 +91,6 @@ def check(estimator: Any) -> None:
             estimator.approximation,
             estimator.n_random_features,
         )
-        if is_exact(estimator):
-            _check_exact(estimator)
 
 
 def check_kernel(
@@ -157,16 +155,6 @@ def is_exact(estimator: Any) -> bool:
     )
 
 
-def _check_exact(estimator: Any) -> None:
-    for name in ("shrinkage", "target_weight"):
-        if (value := getattr(estimator, name)) != 1:
-            raise ValueError(
-                f"{name}={value!r} needs the covariance of the features, and "
-                "approximation='exact' has no features to take it of (it would be n x n); use "
-                f"approximation='nystroem' or 'orthogonal', or {name}=1."
-            )
-
-
 def check_some_labels(estimator: Any, labels: Any) -> None:
     if labels is not None and labels.shape[0] == 0:
         raise ValueError(
@@ -188,11 +176,6 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
         raise ValueError(
             "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "
             "there is nothing to find; use shrinkage=1 (PCA), or pass labels."
-        )
-    if is_exact(estimator) and not labelled and not estimator._solver.random_labels:
-        raise ValueError(
-            "y=None is kernel PCA, which approximation='exact' cannot do without an n x n matrix; "
-            "use approximation='nystroem' or 'orthogonal', or scikit-learn's KernelPCA."
         )
 
 

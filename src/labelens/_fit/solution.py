@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from .._base import devices
 from .._base.rounding import lengths
 from .._base.threads import cached_property
-from .._core import exact_kernel, solvers
+from .._core import dual, exact_kernel, solvers, spectrum
 from .._core.labels import EncodedLabels, LabelMap, SimilarityLabels, class_code
 from .._core.labels.vocabulary import label_order
 from .._core.moments import Array, ClassSums, Moments
@@ -146,7 +146,7 @@ def _solve_moments(
         )
     shrinkage = recipe.parameters["shrinkage"]
     if shrinkage == "auto":
-        shrinkage = solvers.ledoit_wolf(scatter)
+        shrinkage = spectrum.ledoit_wolf(scatter)
     if shrinkage != 1 and shrinkage not in known:
         known[shrinkage] = Whitening(scatter, shrinkage)
     white = known.get(shrinkage)
@@ -193,46 +193,78 @@ def _solve_dual(
     rank_limit: int | None,
 ) -> SolvedDual:
     assert recipe.kernel is not None
-    codes = kept.codes
-    if codes is not None and classes is not None:
-        number = {label: i for i, label in enumerate(classes)}
-        codes = np.array([number[label] for label in kept.classes or ()])[codes]
     place = devices.place_of(kept.rows) or kept.place
-    labels = EncodedLabels(classes, codes, kept.features)
-    if isinstance(recipe.psi, SimilarityLabels):
-        factor = recipe.psi.factor(classes or ())
-        encoded, rank_limit = labels.dense() @ factor, factor.shape[1]
-    else:
-        encoded = labels.dense_at(place)
-    if recipe.psi is None:  # C_xg has N^(-1/2) where C_xy has 1/N
-        encoded = encoded * np.sqrt(kept.weight.sum())
+    psi, solver, k = recipe.psi, recipe.solver, recipe.n_components
+    encoded, one_hot = _encoded_dual(recipe, kept, classes, place)
+    if isinstance(psi, SimilarityLabels):
+        rank_limit = encoded.shape[1]
+    s, t = recipe.parameters["shrinkage"], recipe.target_weight
     size = root = error = None
     if recipe.whitens_labels:
         settings.check_label_features(encoded.shape[1])
-        covariance = exact_kernel.label_covariance(encoded, kept.weight)
-        one_hot = codes is not None and not isinstance(recipe.psi, SimilarityLabels)
+        weight = kept.weight if kept.labelled is None else kept.weight[kept.labelled]
+        covariance = dual.label_covariance(encoded, weight)
         root, size = solvers.label_whitening(
             covariance, recipe.parameters["label_shrinkage"], one_hot
         )
         # In comparable units already here, where what is small against the rest is left out.
         encoded = encoded / devices.like(size, encoded)
+    trace = 0.0
     with devices.products(place, recipe.parameters["precision"]):
-        moment = exact_kernel.DualMoment.of(recipe.kernel, kept, encoded, rank_limit, recipe.block)
-    k, solver, cross = recipe.n_components, recipe.solver, moment.cross
-    # Without labels the features are k random numbers a row already.
-    psi, mixing = recipe.psi, np.eye(encoded.shape[1], k)
-    if solver.random_labels and psi is not None:
-        mixing = _mixing(psi, classes, cross, encoded.shape[1], k)
+        if not recipe.scatter and (psi is None or recipe.noise is None):
+            if psi is None:  # the features are the random vectors; C_xg has N^(-1/2), C_xy 1/N
+                encoded = kept.noise * np.sqrt(kept.weight.sum())
+            moment = dual.DualMoment.of(recipe.kernel, kept, encoded, rank_limit, recipe.block)
+            s, t = 1.0, 1.0
+        else:
+            there = dual.Labelled(recipe.kernel, kept, encoded, recipe.block)
+            trace = there.gram.trace
+            if s == "auto":
+                sums = there.ledoit_wolf_sums()
+                weights = float(kept.weight.sum())
+                s = spectrum.best_shrinkage(*sums, weights, len(there.gram))
+            factored = None
+            if t == 1 and 0 < s < 1:
+                factored = there.by_factor(s, rank_limit)
+            moment = there.by_eigenvectors(s) if factored is None else factored
+    cross: Any = None if psi is None and moment.scatter is not None else moment.cross
+    mixing = None
+    if solver.random_labels and t > 0:
+        # Without labels the features are k random numbers a row already.
+        width = moment.cross.comoment.shape[1]
+        mixing = np.eye(width, k) if psi is None else _mixing(psi, classes, cross, width, k)
     if root is not None and size is not None:
         cross, error = solvers.through(cross, size[:, None] * root)
     if not solver.random_labels:
-        solution = solver.solve(cross, None, k, 1.0, None, rank_limit, error)
+        solution = solver.solve(cross, moment.scatter, k, t, moment.white, rank_limit, error)
     else:
-        solution = solver.solve(cross, mixing, None, 0.0, None, 1.0, None, rank_limit, error)
-        if psi is None:  # as for features: there is no C_xx to measure against
-            solution = replace(solution, cross=None)
+        noise = None if moment.noise is None or t == 1 else moment.noise[:, :k]
+        solution = solver.solve(
+            cross, mixing, noise, trace, moment.scatter, t, moment.white, rank_limit, error
+        )
+    if psi is None and moment.scatter is None:  # as for features: no C_xx to measure against
+        solution = replace(solution, cross=None)
     coefficients = moment.lift @ devices.like(solution.components.T, moment.lift)
-    return SolvedDual(solution, coefficients, solution.components @ moment.centre)
+    return SolvedDual(solution, coefficients, solution.components @ moment.centre, s)
+
+
+def _encoded_dual(
+    recipe: Recipe,
+    kept: exact_kernel.KernelRows,
+    classes: tuple[Any, ...] | None,
+    place: devices.Place | None,
+) -> tuple[Any, bool]:
+    """Psi of the labelled rows, and whether it is one-hot; None if unsupervised."""
+    if recipe.psi is None:
+        return None, False
+    codes = kept.codes
+    if codes is not None and classes is not None:
+        number = {label: i for i, label in enumerate(classes)}
+        codes = np.array([number[label] for label in kept.classes or ()])[codes]
+    labels = EncodedLabels(classes, codes, kept.features)
+    if isinstance(recipe.psi, SimilarityLabels):
+        return labels.dense() @ recipe.psi.factor(classes or ()), False
+    return labels.dense_at(place), codes is not None
 
 
 def _mixing(
@@ -257,8 +289,6 @@ def too_many_components(recipe: Recipe, moments: Any, rank: int) -> str:
     elif moments.classes is not None and rank == len(moments.classes) - recipe.label_columns:
         cause = f"{len(moments.classes)} classes span no more directions"
     way_out = "a target_weight below 1 adds directions of large variance"
-    if recipe.phi is None:
-        way_out = f"with an approximation other than 'exact', {way_out}"
     return (
         f"{start}{cause}. Ask for n_components={max(rank, 1)}, or, for more than the labels give, "
         f"{way_out}."

@@ -121,17 +121,19 @@ def keep_rows(
 ) -> KernelRows:
     """What the exact kernel has in place of `summarize`: the rows, with their label features."""
     n, labelled = batch.rows.shape[0], batch.labelled
-    weight = np.ones(n) if batch.weight is None else batch.weight
-    if recipe.psi is None:  # L = I: one random vector a row
-        assert recipe.noise is not None
+    weight, noise = np.ones(n) if batch.weight is None else batch.weight, None
+    if recipe.noise is not None:
         start = 0 if before is None else before.n_samples
-        encoded = EncodedLabels(features=recipe.noise.vectors(start, start + n, weight))
-        labelled = np.ones(n, dtype=bool)
-    if encoded is None:
-        assert before is not None
-        return before.without_rows(n)
-    # A copy, which the caller cannot change.
-    rows = recipe.scaled(devices.rows_at(batch.rows, labelled))
+        noise = recipe.noise.vectors(start, start + n, weight)
+    keep = np.ones(n, dtype=bool) if recipe.keeps_all_rows else labelled
+    mine = EncodedLabels() if encoded is None else encoded
     return KernelRows(
-        n, rows, weight[labelled], encoded.classes, devices.host(encoded.codes), encoded.features
+        n,
+        recipe.scaled(devices.rows_at(batch.rows, keep)),  # a copy, which the caller cannot change
+        weight[keep],
+        mine.classes,
+        devices.host(mine.codes),
+        mine.features,
+        None if labelled[keep].all() or recipe.psi is None else labelled[keep],
+        noise,
     )

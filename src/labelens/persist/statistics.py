@@ -53,11 +53,13 @@ def _moments(of_classes: bool) -> dict[str, tuple[Any, Table]]:
 
 
 def _kept(q: str) -> Table:
-    """What the exact kernel has: class numbers or label features of the rows."""
+    """What the exact kernel has: class numbers or label features of the labelled rows."""
     return {
         "weight": Block("n"),
-        "codes": Block("n columns", WHOLE),
-        "features": Rows("n", q, FLOAT),
+        "labelled": Block("n", WHOLE),
+        "codes": Block("l columns", WHOLE),
+        "features": Rows("l", q, FLOAT),
+        "noise": Block("n g"),
     }
 
 
@@ -106,11 +108,24 @@ def _take_kernel_rows(
     of_classes: bool,
 ) -> KernelRows:
     arrays.sizes["columns of moments"] = recipe.label_columns
-    rows, table = ROWS.take("rows", arrays), _kept("g" if recipe.psi is None else "q")
-    without = ("features" if of_classes else "codes",)
-    values = take(table, "moments", arrays, without=without)
+    rows, labelled = ROWS.take("rows", arrays), "moments.labelled" in arrays
+    without = {"features" if of_classes else "codes"}
+    if recipe.psi is None:
+        without |= {"features", "codes"}
+    without |= set() if labelled else {"labelled"}
+    without |= set() if recipe.noise is not None else {"noise"}
+    if not labelled:
+        arrays.sizes["l"] = arrays.sizes["n"]
+    values = take(_kept("q"), "moments", arrays, without=without)
     if (values["weight"] <= 0).any():
         raise ValueError("the array 'moments.weight' has rows without a weight")
+    if labelled:
+        marks = values["labelled"]
+        if not recipe.keeps_all_rows or ((marks != 0) & (marks != 1)).any():
+            raise ValueError("the array 'moments.labelled' does not say which rows have labels")
+        if marks.sum() != arrays.sizes.get("l"):
+            raise ValueError("the array 'moments.labelled' does not count the labels")
+        values["labelled"] = marks.astype(bool)
     if of_classes:
         codes = values["codes"] = values["codes"].astype(np.intp, copy=False)
         if ((codes < 0) | (codes >= len(classes or ()))).any():

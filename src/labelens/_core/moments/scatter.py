@@ -82,6 +82,11 @@ class Scatter:
         """C_xx, (p, p), where the rows were."""
         return self.comoment / self.weight
 
+    @property
+    def variances(self) -> Array:
+        """The diagonal of C_xx, on the host."""
+        return devices.diagonal(self.comoment) / self.weight
+
     def merge(self, other: Scatter, reuse: bool = False) -> Scatter:
         total = self.weight + other.weight
         share = other.weight / total

@@ -1,0 +1,287 @@
+"""The kernel matrix of the training rows in place of C_xx, and systems with it.
+
+With w the weights, D = diag(w) / sum(w) and A = D^(1/2) Phi_c, where Phi_c are the centred
+features, C_xx is A^T A. Everything that solvers ask of it follows from the (n, n) matrix
+
+    G = A A^T = D^(1/2) K_c D^(1/2)
+
+and C_xy = A^T b for b = D^(-1/2) beta_0. In B(s) the number of rows n takes the place of p:
+
+    B = a C_xx + s I,    a = (1 - s) n / tr G,    B^-1 A^T b = A^T (a G + s I)^-1 b
+
+The host keeps G above the diagonal and the Cholesky factor below it: one matrix serves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from .._base import device_algebra, devices
+from .._base.rounding import rounding
+from .._base.threads import in_order
+from .kernels import Kernel
+from .moments import Array
+from .tiles import DeviceTiles, HostTiles, bands, tile_dtype
+
+# Rows up to which G is float64 whatever the rows are; a larger one takes half of the memory.
+DOUBLE_ROWS = 8192
+# Bytes of G on the host above which the exact kernel with a covariance is rejected.
+LARGEST_GRAM = 4 << 30
+COLUMNS = 256  # of the factor that are made at a time
+STEPS = 40  # of conjugate gradients, at most
+TOLERANCE = {np.float32: 1e-10, np.float64: 1e-14}
+
+
+def gram_dtype(kernel: Kernel, rows: Any, place: devices.Place | None) -> Any:
+    """The dtype of G. In float32 its entries err by 6e-8; systems with it are solved in float64."""
+    if place is not None:
+        return tile_dtype(kernel, rows)
+    small = rows.shape[0] <= DOUBLE_ROWS or not kernel.shift_invariant
+    return np.float64 if small else np.float32
+
+
+def largest_rows(place: devices.Place | None, dtype: Any) -> int:
+    """How many rows G has room for. A device keeps the factor next to it."""
+    room = LARGEST_GRAM if place is None else devices.free_bytes(place) // 4
+    return int(np.sqrt(room / np.dtype(dtype).itemsize))
+
+
+class Gram:
+    """G, (n, n), on the host or on a device; columns and products are float64."""
+
+    def __init__(
+        self, kernel: Kernel, rows: Any, weight: Array, tile: int, place: devices.Place | None
+    ) -> None:
+        n, self._tile, self._place = rows.shape[0], tile, place
+        self.dtype = gram_dtype(kernel, rows, place)
+        if n > (most := largest_rows(place, self.dtype)):
+            size = n * n * np.dtype(self.dtype).itemsize / 2**30
+            raise ValueError(
+                f"approximation='exact' with shrinkage or target_weight below 1 needs the {n} x "
+                f"{n} kernel matrix ({size:.1f} GiB), and there is room for {most} rows. Use "
+                "approximation='nystroem' or 'orthogonal', or fit fewer rows."
+            )
+        share = weight / weight.sum()
+        self.root = np.sqrt(share)  # (n,) of D^(1/2)
+        if place is None:
+            self.mean, self.diagonal = self._fill(kernel, rows, share)
+        else:
+            self.mean, self.diagonal = self._fill_device(kernel, rows, share)
+        self.trace = float(self.diagonal.sum())
+        self._factor: Any = None
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+    # Making it ------------------------------------------------------------------------------------
+
+    def _fill(self, kernel: Kernel, rows: Any, share: Array) -> tuple[Array, Array]:
+        """K D 1 and the diagonal of G."""
+        n, tiles = rows.shape[0], HostTiles(kernel, rows, self._tile, self.dtype)
+        self.matrix = matrix = np.empty((n, n), dtype=self.dtype)
+
+        def band(start: int) -> Array:
+            here, sums = slice(start, start + self._tile), np.zeros(n)
+            mine = tiles.rows[here]
+            for part in tiles.parts(start):
+                values = kernel(mine, mine if part == here else tiles.rows[part])
+                matrix[here, part] = values
+                sums[here] += values @ share[part].astype(values.dtype)
+                if part != here:
+                    matrix[part, here] = values.T
+                    sums[part] += share[here].astype(values.dtype) @ values
+            return sums
+
+        mean = np.zeros(n)
+        for sums in in_order(band, range(0, n, self._tile)):
+            mean += sums
+        whole = share @ mean
+        diagonal = matrix.diagonal().astype(np.float64) - 2 * mean + whole
+        level, root = mean.astype(self.dtype), self.root.astype(self.dtype)
+
+        def centre(start: int) -> None:
+            here = slice(start, start + self._tile)
+            matrix[here] -= (mean[here] - whole).astype(self.dtype)[:, None]
+            matrix[here] -= level
+            matrix[here] *= root
+            matrix[here] *= root[here, None]
+
+        for _ in in_order(centre, range(0, n, self._tile)):
+            pass
+        return mean, np.maximum(diagonal, 0) * share
+
+    def _fill_device(self, kernel: Kernel, rows: Any, share: Array) -> tuple[Array, Array]:
+        place: Any = self._place
+        xp, n = place.xp, rows.shape[0]
+        rows = devices.moved_to(place, rows.toarray() if hasattr(rows, "toarray") else rows)
+        rows = xp.astype(rows, getattr(xp, np.dtype(self.dtype).name), copy=False)
+        tiles = DeviceTiles(kernel, rows[0, :])
+        left, right = tiles.sides(rows)
+        self.matrix = matrix = devices.empty((n, n), left)
+        weights = place.put(share)
+        mean = devices.zeros((n,), weights)
+        for here in bands(n, n):
+            matrix[here, :] = tiles.between(left[here, :], right)
+            mean[here] = xp.astype(matrix[here, :], xp.float64) @ weights
+        whole = float(weights @ mean)
+        mean_there, mean = mean, devices.host(mean)
+        diagonal = devices.diagonal(matrix).astype(np.float64) - 2 * mean + whole
+        level = devices.like(mean, matrix)
+        root = devices.like(self.root, matrix)
+        shifted = xp.astype(mean_there - whole, matrix.dtype)
+        for here in bands(n, n):
+            band = matrix[here, :] - shifted[here][:, None] - level[None, :]
+            matrix[here, :] = band * root[None, :] * root[here][:, None]
+        return mean, np.maximum(diagonal, 0) * share
+
+    # Products -------------------------------------------------------------------------------------
+
+    def times(self, columns: Array) -> Array:
+        """G columns, (n, q), in float64 whatever G is stored in."""
+        n, step = len(self), self._tile
+        if self._place is not None:
+            xp, there = self._place.xp, self._place.put(columns)
+            parts = [xp.astype(self.matrix[here, :], xp.float64) @ there for here in bands(n, n)]
+            return devices.host(xp.concat(parts))
+
+        def band(start: int) -> Array:
+            """Of the entries from the diagonal on, and of their mirror images."""
+            here, out = slice(start, min(start + step, n)), np.zeros(columns.shape)
+            block = np.triu(self.matrix[here, here].astype(np.float64), 1)
+            out[here] = block @ columns[here] + block.T @ columns[here]
+            out[here] += self.diagonal[here, None] * columns[here]
+            for a in range(here.stop, n, step):
+                part = slice(a, a + step)
+                block = self.matrix[here, part].astype(np.float64)
+                out[here] += block @ columns[part]
+                out[part] += block.T @ columns[here]
+            return out
+
+        total = np.zeros(columns.shape)
+        for part in in_order(band, range(0, n, step)):
+            total += part
+        return total
+
+    def squared_norm(self) -> float:
+        """|G|_F^2."""
+        total = 0.0
+        for here in bands(len(self), len(self)):
+            band = self.matrix[here, :]
+            xp = devices.namespace(band)
+            total += float(xp.sum(xp.astype(band, xp.float64) ** 2))
+        return total
+
+    # Systems --------------------------------------------------------------------------------------
+
+    def solve(self, columns: Array, ridge: float) -> Array | None:
+        """(G + ridge I)^-1 columns, by Cholesky; None where that is singular to rounding.
+
+        A float32 factor is a preconditioner: conjugate gradients bring the residual down to what
+        float64 products can tell.
+        """
+        extra = 0.0
+        while not self._factorize(ridge + extra):
+            if self.dtype == np.float64:
+                return None
+            extra = 8 * extra or 4 * float(np.finfo(self.dtype).eps) * max(self.trace, ridge)
+        return conjugate_gradients(
+            lambda X: self.times(X) + ridge * X, self._substitute, columns, TOLERANCE[self.dtype]
+        )
+
+    def _factorize(self, ridge: float) -> bool:
+        """Whether G + ridge I has a Cholesky factor."""
+        n, matrix = len(self), self.matrix
+        smallest = rounding(self.trace / n + ridge, n) if self.dtype == np.float64 else 0.0
+        if self._place is not None:
+            shifted = matrix + 0.0  # a copy
+            device_algebra.add_to_diagonal(shifted, ridge)
+            self._factor = device_algebra.cholesky(shifted)
+            if self._factor is None:
+                return False
+            return bool(devices.diagonal(self._factor).min() ** 2 > smallest)
+        for start in range(0, n, COLUMNS):
+            here = slice(start, min(start + COLUMNS, n))
+            above = np.triu(matrix[here, here], 1)
+            before = matrix[here, :start]
+            block = above + above.T
+            block[np.diag_indices_from(block)] = self.diagonal[here] + ridge
+            block -= before @ before.T
+            try:
+                lower = np.linalg.cholesky(block)
+            except np.linalg.LinAlgError:
+                return False
+            if lower.diagonal().min() ** 2 <= smallest:
+                return False
+            inverse = np.linalg.inv(lower).T
+            matrix[here, here] = lower + above
+
+            def panel(
+                a: int, here: slice = here, before: Any = before, inverse: Any = inverse
+            ) -> None:
+                rows = slice(a, a + 4 * COLUMNS)
+                part = matrix[here, rows].T - matrix[rows, : here.start] @ before.T
+                matrix[rows, here] = part @ inverse
+
+            for _ in in_order(panel, range(here.stop, n, 4 * COLUMNS)):
+                pass
+        self._factor = matrix
+        return True
+
+    def _substitute(self, columns: Array) -> Array:
+        if self._place is not None:
+            there = devices.like(columns, self.matrix)
+            half = device_algebra.solve_triangular(self._factor, there, transposed=False)
+            solved = device_algebra.solve_triangular(self._factor, half, transposed=True)
+            return devices.host(solved).astype(np.float64)
+        half = columns.astype(self.dtype)
+        for trans in ("N", "T"):
+            half = linalg.solve_triangular(
+                self._factor, half, lower=True, trans=trans, check_finite=False
+            )
+        return half.astype(np.float64)
+
+    def eigh(self) -> tuple[Array, Array]:
+        """Eigenvalues of G above rounding, largest first, and their vectors, (n, r)."""
+        matrix = self.matrix
+        if self._place is not None:
+            values, vectors = device_algebra.eigh(matrix)
+        else:
+            values, vectors = np.linalg.eigh(matrix.astype(np.float64))
+        error = rounding(values[-1], len(self))
+        error += len(self) ** 0.5 * float(np.finfo(self.dtype).eps) * self.diagonal.max()
+        keep = np.flatnonzero(values > error)[::-1]
+        return values[keep].astype(np.float64), vectors[:, keep].astype(np.float64)
+
+
+Linear = Callable[[Array], Array]
+
+
+def conjugate_gradients(times: Linear, precondition: Linear, columns: Array, tol: float) -> Array:
+    """Solve M X = columns, (n, q), each column by itself, for a positive M.
+
+    It stops when every residual is below `tol` of its column, or no longer halves in four steps.
+    """
+    X = precondition(columns)
+    rest = columns - times(X)
+    wanted = tol * np.linalg.norm(columns, axis=0)
+    ahead, before, sizes = None, None, [np.inf] * 4
+    for _ in range(STEPS):
+        size = np.linalg.norm(rest, axis=0)
+        if (size <= wanted).all() or size.max() > sizes[-4] / 2:
+            break
+        sizes.append(float(size.max()))
+        towards = precondition(rest)
+        product = np.einsum("ij,ij->j", rest, towards)
+        ahead = towards if ahead is None else towards + ahead * (product / _or_one(before))
+        image = times(ahead)
+        step = product / _or_one(np.einsum("ij,ij->j", ahead, image))
+        X, rest, before = X + ahead * step, rest - image * step, product
+    return X
+
+
+def _or_one(values: Any) -> Array:
+    return np.where(np.abs(values) > 1e-300, values, 1.0)
