@@ -20,7 +20,7 @@ help:
 	@echo "            test-lowest the core tests on the lowest supported versions"
 	@echo "make torture  hostile files, unlucky data, noise, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
-	@echo "            bench-quality compares what embeddings tell of held-out labels,"
+	@echo "            bench-quality compares the quality of embeddings with peers (SETS="iris wine"),"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            bench-gpu times fits on a card, in the Python that has torch for it (PYTHON=...)"
@@ -79,7 +79,8 @@ bench-profile: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/profile.py $(if $(DATA),--data $(DATA))
 
 bench-quality: $(VENV)/.ready-bench
-	$(BIN)/python benchmarks/quality.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/quality.py --out $(OUT)/bench $(if $(DATA),--data $(DATA)) $(SETS)
+	$(if $(SETS),,$(BIN)/python benchmarks/grid.py $(if $(DATA),--data $(DATA)))
 
 bench-explore: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))

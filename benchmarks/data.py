@@ -64,7 +64,7 @@ class DataSet:
     """A public or simulated data set, and the way in which it is split."""
 
     kind: str
-    load: Callable[[Path | None, int], Any]  # of the folder and the seed; see `splits`
+    load: Callable[[Path | None, int], Any]  # of the folder and the seed
     n_splits: int = 5
     note: str = ""
     own_test: bool = False  # load returns X, y of the training rows, and X, y of the test rows
