@@ -104,6 +104,7 @@ def test_float32_matrix_is_corrected(rows, method, monkeypatch):
     parameters = dict(gamma=GAMMA, shrinkage=1e-3, approximation="exact", random_state=0)
     double = method(2, **parameters).fit(X, y, weight).transform(X)
     monkeypatch.setattr(gram, "DOUBLE_ROWS", 10)
+    monkeypatch.setattr(gram, "FEW", 10)
     single = method(2, **parameters).fit(X, y, weight).transform(X)
     assert (single != double).any()
     same_up_to_signs(single, double, 1e-3)  # entries err by 6e-8, which B^-1 multiplies by 1 / s
@@ -111,8 +112,9 @@ def test_float32_matrix_is_corrected(rows, method, monkeypatch):
 
 def test_systems_are_solved_to_float64_whatever_the_matrix(rng, monkeypatch):
     X, weight = rng.normal(size=(700, 3)), rng.uniform(0.5, 2, 700)
-    for rows in (10, 8192):
+    for rows, few in ((10, 10), (10, 4096), (8192, 10), (8192, 4096)):
         monkeypatch.setattr(gram, "DOUBLE_ROWS", rows)
+        monkeypatch.setattr(gram, "FEW", few)
         made = gram.Gram(Kernel("rbf", 0.5), X, weight, 100, None)
         dense = np.array(made.matrix, dtype=np.float64)
         dense = np.triu(dense, 1) + np.triu(dense, 1).T + np.diag(made.diagonal)
@@ -182,10 +184,11 @@ def test_too_many_rows_are_rejected(rows, monkeypatch):
     KernelSupervisedPCA(2, approximation="exact").fit(X, y)
 
 
-def test_bits_do_not_depend_on_threads(rows):
+def test_bits_do_not_depend_on_threads(rows, monkeypatch):
     from threadpoolctl import threadpool_limits
 
     X, y, _ = rows
+    monkeypatch.setattr(gram, "FEW", 100)
     X = np.tile(X, (10, 1)) + np.linspace(0, 1, 1500)[:, None]
     model = KernelSupervisedPCA(2, gamma=GAMMA, shrinkage=0.1, approximation="exact")
     found = []

@@ -23,7 +23,7 @@ from scipy import linalg
 from .._base import device_algebra, devices
 from .._base.rounding import rounding
 from .._base.threads import in_order
-from .kernels import Kernel
+from .kernels import Kernel, KnownKernel
 from .moments import Array
 from .tiles import DeviceTiles, HostTiles, bands, tile_dtype
 
@@ -32,12 +32,15 @@ DOUBLE_ROWS = 8192
 # Bytes of G on the host above which the exact kernel with a covariance is rejected.
 LARGEST_GRAM = 4 << 30
 COLUMNS = 256  # of the factor that are made at a time
+FEW = 4096  # rows for which one call of LAPACK is as fast
 STEPS = 40  # of conjugate gradients, at most
 TOLERANCE = {np.float32: 1e-10, np.float64: 1e-14}
 
 
 def gram_dtype(kernel: Kernel, rows: Any, place: devices.Place | None) -> Any:
     """The dtype of G. In float32 its entries err by 6e-8; systems with it are solved in float64."""
+    if isinstance(kernel, KnownKernel):
+        return kernel.matrix.dtype.type
     if place is not None:
         return tile_dtype(kernel, rows)
     small = rows.shape[0] <= DOUBLE_ROWS or not kernel.shift_invariant
@@ -203,6 +206,11 @@ class Gram:
             if self._factor is None:
                 return False
             return bool(devices.diagonal(self._factor).min() ** 2 > smallest)
+        if n <= FEW:
+            shifted = matrix.copy()
+            shifted[np.diag_indices(n)] = self.diagonal + ridge
+            self._factor = device_algebra.cholesky(shifted)
+            return self._factor is not None and self._factor.diagonal().min() ** 2 > smallest
         for start in range(0, n, COLUMNS):
             here = slice(start, min(start + COLUMNS, n))
             above = np.triu(matrix[here, here], 1)

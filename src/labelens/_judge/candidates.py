@@ -23,9 +23,14 @@ from .._fit.settings import is_kernel_method
 from .._fit.task import Task, seeded
 from ..methods import METHODS
 
-# What is tried where the user names nothing; widths are multiples of gamma="scale".
+# What is tried where the user names nothing: multiples of gamma="scale", and of its counterpart for
+# sums of absolute differences.
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
+LAPLACIAN_WIDTHS = (0.3, 1.0, 3.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
+# Rows up to which the exact kernel is tried, and pairs of rows times columns up to which the
+# Laplacian one is: its distances are no product of matrices.
+EXACT_ROWS, MOST_DIFFERENCES = 20_000, 2e10
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
 # Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
 # steps allows, which takes the rows times their square.
@@ -38,16 +43,25 @@ DEFAULT_LISTS = ("gamma", "shrinkage", "scale")
 
 
 def make_candidates(
-    templates: list[Any], task: Task, batch: Batch, n_components: Any, grid: Any, seed: int
+    templates: list[Any],
+    task: Task,
+    batch: Batch,
+    n_components: Any,
+    grid: Any,
+    seed: int,
+    exact: bool = True,
 ) -> list[Any]:
-    """Every template with every combination of values, each once; a default grid without any."""
+    """Every template with every combination of values, each once; a default grid without any.
+
+    That grid has the exact kernel if `exact`, and if the rows are few enough for it.
+    """
     grid = _checked(
         grid, n_components, templates or [method() for method in METHODS.values()], seed
     )
     if templates:
         made = [one for template in templates for one in _filled_in(template, grid, batch, seed)]
     else:
-        made = _defaults(task, batch, grid, seed)
+        made = _defaults(task, batch, grid, seed, exact and task.n <= EXACT_ROWS)
     return [
         same[0]
         for same in grouped(made, lambda one: [type(one).__name__, *settings.values(one).values()])
@@ -83,7 +97,9 @@ def _checked(grid: Any, n_components: Any, templates: list[Any], seed: int) -> d
     return grid
 
 
-def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list[Any]:
+def _defaults(
+    task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: bool
+) -> list[Any]:
     """Linear and kernel methods, spectral and direct, over the default lists."""
     d, most = batch.rows.shape[1], _label_directions(task, seed)
     ks = grid.get("n_components", [min(most, d, MOST_COMPONENTS)])
@@ -95,6 +111,9 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list
     landmarks = min(task.n // ROWS_A_LANDMARK, int(np.sqrt(STEPS / task.n)))
     landmarks = min(int(np.clip(landmarks, *LANDMARKS)), task.n)
     features: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
+    if exact:
+        features = {"approximation": "exact"}
+    laplacian = exact and not sparse.issparse(batch.rows) and task.n**2 * d <= MOST_DIFFERENCES
     made = []
     # With a component for every direction of the labels both solvers span the same space, and
     # what comes on top of them has to be variance.
@@ -108,9 +127,17 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int) -> list
         linear: Any = METHODS["srp" if direct else "spca"]
         narrow = here | {"n_components": [k for k in sizes if k <= d]}
         made += _filled_in(linear(**own), narrow, batch, seed)
+        if not direct and "label_shrinkage" not in grid:  # LDA, and CCA
+            made += _filled_in(linear(**own, label_shrinkage=0.0), narrow, batch, seed)
+        if not direct and not {"target_weight", "shrinkage"} & grid.keys() and d <= WIDEST:  # PCA
+            plain = narrow | {"target_weight": [0.0], "shrinkage": [1.0]}
+            made += _filled_in(linear(), plain, batch, seed)
         kernel: Any = METHODS["ksrp" if direct else "kspca"]
         template = kernel(**own, **features)
         made += _filled_in(template, here | {"n_components": sizes}, batch, seed)
+        if laplacian and not direct and not {"kernel", "gamma"} & grid.keys():
+            template = kernel(**own, **features, kernel="laplacian")
+            made += _filled_in(template, here | {"n_components": sizes}, batch, seed)
     return made
 
 
@@ -136,6 +163,9 @@ def _filled_in(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) 
 def _widths(template: Any, batch: Batch, seed: int) -> list[float]:
     settled, _ = settle_kernel(template, batch, seed)
     gamma = 1.0 if settled is None else settled.gamma  # a transformer has no use for it
+    if template.kernel == "laplacian":
+        # 1 / (n_features * standard deviation), where "scale" has the variance.
+        return [float(np.sqrt(gamma / batch.rows.shape[1])) * width for width in LAPLACIAN_WIDTHS]
     return [gamma * width for width in WIDTHS]
 
 

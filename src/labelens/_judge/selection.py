@@ -21,15 +21,20 @@ from .._fit.batch import Batch, read_batch
 from .._fit.folds import Judge, cross_validate, passes_of
 from .._fit.projection import Projection
 from .._fit.settings import is_kernel_method
-from .._fit.task import Task
+from .._fit.task import Task, spelled
 from ..methods import SupervisedPCA
 from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_varies
 
 __all__ = ["Selection", "select"]
 
 # Successive halving of many candidates: the first round has a third of the rows, but not too few,
-# in two folds. The better half goes on, but no more of it than so many passes can serve.
+# in two folds. The best go on, but no more of them than so many passes can serve; and of the linear
+# methods, which cost little, some in any case.
 FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
+FINALISTS, LINEAR_FINALISTS = 5, 3
+# With fewer rows than this the folds are drawn more than once.
+MANY_ROWS, MOST_REPEATS = 1000, 4
+NEIGHBOURS = 15  # of classes, next to one
 FEWEST_FEATURES = 256
 JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
 SHOWN = 10
@@ -91,7 +96,8 @@ def select(
     cv: int = 5,
     scoring: Literal["knn", "hsic"] = "knn",
     n_neighbors: int | None = None,
-    max_rows: int = 8_000,
+    max_rows: int = 3_000,
+    effort: Literal["high", "low"] = "high",
     random_state: RandomState | None = None,
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
@@ -109,9 +115,10 @@ def select(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     estimators : estimator or list of estimators, default=None
         Methods of labelens to start from; parameters that `grid` does not name stay as they are.
-        None tries linear and kernel methods, the latter with landmarks ("nystroem"), and for
-        fewer components than the labels have directions the random projections too, with
-        `label_map="spread"`; over the default lists of `grid`.
+        None tries linear methods, PCA and linear discriminant analysis among them, and kernel
+        methods: with the exact kernel for at most 20,000 rows, with landmarks ("nystroem") for
+        more. For fewer components than the labels have directions it tries the random
+        projections too, with `label_map="spread"`. All go over the default lists of `grid`.
     n_components : int or list of int, default=None
         Dimensions to try. None leaves those of the `estimators`; without these it is as many as
         the labels have: the classes less one, at most the columns of X, and at most 32.
@@ -127,9 +134,14 @@ def select(
         embedding, whitened, on its labels, tr(P H L H) / tr(H L H), set off against chance as an
         adjusted R^2 is: 1 at best, 0 on average for labels that say nothing.
     n_neighbors : int, default=None
-        Of "knn". None is 1, and 5 for numbers.
-    max_rows : int, default=8000
+        Number of neighbors of "knn". None is the mean of two scores for classes, those of 1 and 15
+        neighbors (fewer where classes are small): training rows may collapse onto their class,
+        which 1-NN alone rewards. It is 5 for numbers and 1 for multilabel indicators.
+    max_rows : int, default=3000
         Candidates are compared on a sample of at most so many rows. The best is fitted on all.
+    effort : {"high", "low"}, default="high"
+        "low" tries no exact kernels and compares candidates on a quarter of `max_rows`, in two
+        folds.
     random_state : int, RandomState instance or None, default=None
         Seed of samples, folds and estimators.
 
@@ -178,6 +190,8 @@ def select(
         check_number(n_neighbors, "n_neighbors", 1, integer=True)
     if scoring not in ("knn", "hsic"):
         raise ValueError(f"scoring must be 'knn' or 'hsic', got {scoring!r}.")
+    if effort not in ("high", "low"):
+        raise ValueError(f"effort must be 'high' or 'low', got {effort!r}.")
     templates, seed = read_templates(estimators), check_seed(random_state)
     lead = clone(templates[0] if templates else SupervisedPCA())
     task, batch = Task.of(lead, X, y), read_batch(lead, X, y, None, True, True)
@@ -187,16 +201,19 @@ def select(
         more = " or a larger max_rows" if n < task.n else ""
         raise ValueError(f"{n} rows are too few for cv={cv} folds; pass a smaller cv{more}.")
     get_ready(batch.rows.size)
-    candidates = make_candidates(templates, task, batch, n_components, grid, seed)
+    if effort == "low":
+        max_rows, cv = max(max_rows // 4, min(max_rows, 1000)), 2
+    candidates = make_candidates(
+        templates, task, batch, n_components, grid, seed, exact=effort == "high"
+    )
     _refuse_other_rows(candidates, lead)
     judging = _Judging(scoring, n_neighbors, seed)
-    outcomes = _compared(candidates, task, batch, max_rows, cv, judging)
+    outcomes = _compared(candidates, task, batch, max_rows, cv, judging, not templates)
     # Those that went further first, the better of them first.
-    final = max(one.rows for one in outcomes)
     order = sorted(
-        range(len(candidates)),
-        key=lambda i: (len(outcomes[i].scores) < cv, outcomes[i].rows < final, -outcomes[i].score),
+        range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].score)
     )
+    order = _simpler_first(order, candidates, outcomes)
     names = what_varies(candidates)
     table: list[dict[str, Any]] = [
         {
@@ -210,7 +227,7 @@ def select(
         for i in order
     ]
     best = clone(candidates[order[0]]).fit(X, y)
-    metric = task.metric(n_neighbors) if scoring == "knn" else "dependence"
+    metric = judging.metric(task)
     return Selection(
         best,
         {name: getattr(best, name) for name in names if hasattr(best, name)},
@@ -249,9 +266,18 @@ def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
 
 
 def _compared(
-    candidates: list[Any], task: Task, batch: Batch, max_rows: int, cv: int, judging: _Judging
+    candidates: list[Any],
+    task: Task,
+    batch: Batch,
+    max_rows: int,
+    cv: int,
+    judging: _Judging,
+    repeated: bool,
 ) -> list[_Outcome]:
-    """How each of the candidates did, in the last round that it took part in."""
+    """How each of the candidates did, in the last round that it took part in.
+
+    If `repeated`, the folds of few rows are drawn several times.
+    """
     n = min(task.n, max_rows)
     rounds = [(n, cv)]
     heat = min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS
@@ -260,15 +286,20 @@ def _compared(
     draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
     outcomes: dict[int, _Outcome] = {}
     alive = list(range(len(candidates)))
-    for size, folds in rounds:
+    for number, (size, folds) in enumerate(rounds):
         some = task.sample(size, draw)
         fitted = size - size // folds
         lean = [_lean(candidates[i], size, fitted, task.n) for i in alive]
-        scores = judging(lean, task.only(some), batch.take(some), folds)
-        outcomes |= {i: _Outcome(size, own) for i, own in zip(alive, scores, strict=True)}
+        repeats = 1
+        if repeated and number == len(rounds) - 1:
+            repeats = min(MOST_REPEATS, -(-MANY_ROWS // size))
+        scores = judging(lean, task.only(some), batch.take(some), folds, repeats)
+        outcomes |= {i: _Outcome(size, own, number) for i, own in zip(alive, scores, strict=True)}
         alive.sort(key=lambda i: -outcomes[i].score)
         served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
-        alive = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served]
+        best = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served][:FINALISTS]
+        linear = [i for i in alive if not is_kernel_method(candidates[i])][:LINEAR_FINALISTS]
+        alive = [*dict.fromkeys(best + linear)]
     return [outcomes[i] for i in range(len(candidates))]
 
 
@@ -276,6 +307,7 @@ def _compared(
 class _Outcome:
     rows: int
     scores: Array  # one a fold
+    round: int = 0
 
     @property
     def score(self) -> float:
@@ -291,8 +323,11 @@ def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
     """What stands for an estimator of n rows where only some are sampled, and some of those fitted.
 
     Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
-    C_xx is kept, which is s / (1 - s) of its trace over p.
+    C_xx is kept, which is s / (1 - s) of its trace over p. With the exact kernel p is the number of
+    rows, so the same s serves.
     """
+    if settings.is_exact(estimator):
+        return estimator
     s, changed, features = estimator.shrinkage, {}, 1.0
     if _draws_features(estimator):
         # There are no more landmarks than rows.
@@ -321,13 +356,32 @@ class _Judging:
     n_neighbors: int | None
     seed: int
 
-    def __call__(self, estimators: list[Any], task: Task, batch: Batch, folds: int) -> Array:
-        """(m, folds)"""
-        fold = task.fold_numbers(folds, self.seed)
+    def __call__(
+        self, estimators: list[Any], task: Task, batch: Batch, folds: int, repeats: int = 1
+    ) -> Array:
+        """(m, folds * repeats)"""
         some = max(JUDGED_ROWS, JUDGED_A_FOLD * folds)
-        judged = task.sample(some, np.random.default_rng(self.seed))
-        judge = self._judge(task.only(judged), fold[judged])
-        return cross_validate(estimators, batch, fold, judged, judge)
+        judged, found = task.sample(some, np.random.default_rng(self.seed)), []
+        for number in range(repeats):
+            fold = task.fold_numbers(folds, self.seed + number)
+            judge = self._judge(task.only(judged), fold[judged])
+            found.append(cross_validate(estimators, batch, fold, judged, judge))
+        return np.hstack(found)
+
+    def neighbours(self, task: Task) -> list[int | None]:
+        """Numbers of neighbours whose scores are averaged."""
+        if self.n_neighbors is not None or task.kind != "classes" or task.labels.ndim > 1:
+            return [self.n_neighbors]
+        counts = np.unique(spelled(task.labels), return_counts=True)[1]
+        return [1, int(np.clip(np.median(counts) / 3, 1, NEIGHBOURS))]
+
+    def metric(self, task: Task) -> str:
+        if self.scoring == "hsic":
+            return "dependence"
+        several = dict.fromkeys(self.neighbours(task))
+        if len(several) == 1:
+            return task.metric(*several)
+        return "mean of " + " and ".join(f"{k}-NN" for k in several) + " accuracy"
 
     def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
         labels = task.dense_labels()
@@ -338,10 +392,33 @@ class _Judging:
 
         def score(Z: Array, f: int) -> float:
             known, asked = fold != f, fold == f
-            guesses = task.guesses(Z[known], labels[known], Z[asked], self.n_neighbors)
-            return task.score(guesses, labels[asked])
+            found = [
+                task.score(task.guesses(Z[known], labels[known], Z[asked], k), labels[asked])
+                for k in several
+            ]
+            return float(np.mean(found))
 
+        several = self.neighbours(task)
         return score
+
+
+def _simpler_first(
+    order: list[int], candidates: list[Any], outcomes: list[_Outcome]
+) -> list[int]:
+    """The best linear method leads if its scores are within one standard error of the best.
+
+    That error is the one of the differences of the scores, fold by fold.
+    """
+    best = outcomes[order[0]]
+    for i in order:
+        if outcomes[i].round < best.round or len(best.scores) < 2:
+            break
+        if not is_kernel_method(candidates[i]):
+            apart = best.scores - outcomes[i].scores
+            if apart.mean() <= sem(apart):
+                return [i, *(j for j in order if j != i)]
+            break
+    return order
 
 
 # Telling ---------------------------------------------------------------------------------------
@@ -350,9 +427,11 @@ class _Judging:
 def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int, n: int) -> str:
     best = table[0]
     rows = f"{best['rows']:,} of the {n:,} rows" if best["rows"] < n else f"all {n:,} rows"
+    times = best["folds"] // cv
+    again = f", drawn {times} times" if times > 1 else ""
     text = (
         f"{_described(best, names)} has the best held-out {metric}, {best['score']:.4f} ± "
-        f"{best['error']:.4f}, in {cv} folds of {rows}"
+        f"{best['error']:.4f}, in {cv} folds of {rows}{again}"
     )
     others = [line for line in table if line["method"] != best["method"]] or table[1:]
     if not others:
