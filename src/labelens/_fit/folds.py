@@ -151,9 +151,12 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
             lead = estimators[members[0]]
             recipe = source.recipe if source is not None else draw_recipe(lead, batch)
             if recipe.phi is None:
-                distances = distances or Distances(_from_first(recipe.scaled(batch.rows)))
                 kernel, _ = settle_kernel(lead, batch, check_seed(lead.random_state))
                 assert kernel is not None
+                scaled = recipe.scaled(batch.rows)
+                if kernel.blind_to_shift and not sparse.issparse(scaled):
+                    scaled = scaled - scaled[0]  # distances then keep their digits
+                distances = distances or Distances(scaled)
                 yield _exact_pass(members, recipe, distances.known(kernel), kept)
                 continue
             if source is None and hasattr(recipe.phi, "angles"):
@@ -237,11 +240,6 @@ def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
     if early:
         names += ["label_map", "n_components"]
     return [estimator._kernelised, sketch, early, *(getattr(estimator, name) for name in names)]
-
-
-def _from_first(rows: Any) -> Any:
-    """Dense rows measured from one of them: distances then keep their digits."""
-    return rows if sparse.issparse(rows) else rows.astype(np.float64) - rows[0]
 
 
 def _exact_pass(

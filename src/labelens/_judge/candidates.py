@@ -30,7 +30,7 @@ LAPLACIAN_WIDTHS = (0.3, 1.0, 3.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
 # Rows up to which the exact kernel is tried, and pairs of rows times columns up to which the
 # Laplacian one is: its distances are no product of matrices.
-EXACT_ROWS, MOST_DIFFERENCES = 20_000, 2e10
+EXACT_ROWS, MOST_DIFFERENCES = 25_000, 2e10
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
 # Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
 # steps allows, which takes the rows times their square.

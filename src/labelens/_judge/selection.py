@@ -116,7 +116,7 @@ def select(
     estimators : estimator or list of estimators, default=None
         Methods of labelens to start from; parameters that `grid` does not name stay as they are.
         None tries linear methods, PCA and linear discriminant analysis among them, and kernel
-        methods: with the exact kernel for at most 20,000 rows, with landmarks ("nystroem") for
+        methods: with the exact kernel for at most 25,000 rows, with landmarks ("nystroem") for
         more. For fewer components than the labels have directions it tries the random
         projections too, with `label_map="spread"`. All go over the default lists of `grid`.
     n_components : int or list of int, default=None
