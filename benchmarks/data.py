@@ -197,8 +197,12 @@ def _waveform(folder: Path | None, seed: int) -> tuple[Any, Any]:
 
 
 def _madelon(folder: Path | None, seed: int) -> tuple[Any, Any]:
-    """In the manner of Madelon (Guyon, 2003), with 100 columns and not 500."""
-    made = dict(n_informative=5, n_redundant=15, n_clusters_per_class=16, flip_y=0.01)
+    """In the manner of Madelon (Guyon, 2003), with 100 columns and not 500.
+
+    The classes have 8 corners each of a cube in 5 dimensions. With 16 each, as in Madelon,
+    `make_classification` separates them by a plane.
+    """
+    made = dict(n_informative=5, n_redundant=15, n_clusters_per_class=8, flip_y=0.01)
     return datasets.make_classification(2600, 100, class_sep=2.0, random_state=seed, **made)
 
 
