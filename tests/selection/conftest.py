@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from labelens._judge import selection
+from labelens._judge import comparison
 
 
 @pytest.fixture
 def watched(monkeypatch):
     """The (estimators, batch, fold, judged, scores) of every round."""
-    rounds, cross_validate = [], selection.cross_validate
+    rounds, cross_validate = [], comparison.cross_validate
 
     def watching(estimators, batch, fold, judged, judge):
         scores = cross_validate(estimators, batch, fold, judged, judge)
         rounds.append((estimators, batch, fold, judged, scores))
         return scores
 
-    monkeypatch.setattr(selection, "cross_validate", watching)
+    monkeypatch.setattr(comparison, "cross_validate", watching)
     return rounds

@@ -15,9 +15,9 @@ from labelens import (
     select,
 )
 from labelens._fit.folds import passes_of
-from labelens._judge import selection
+from labelens._judge import comparison
 from labelens._judge.candidates import METHODS
-from labelens._judge.selection import _lean
+from labelens._judge.comparison import lean
 from selection.choosing import KERNEL_METHODS, quietly
 
 # Which rows and candidates ---------------------------------------------------------------------
@@ -38,7 +38,7 @@ def test_candidates_are_compared_on_max_rows_only(blobs, watched):
 
 
 def test_heats_have_fewer_rows_and_the_better_half_goes_on(watched, monkeypatch):
-    monkeypatch.setattr(selection, "HEAT_ROWS", 100)
+    monkeypatch.setattr(comparison, "HEAT_ROWS", 100)
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(600, 4)), np.arange(600) % 3
     chosen = select(X, y, random_state=0)
@@ -47,7 +47,7 @@ def test_heats_have_fewer_rows_and_the_better_half_goes_on(watched, monkeypatch)
     assert (batch.rows.shape[0], whole.rows.shape[0]) == (200, 600)
     assert (fold.max(), folds.max()) == (1, 4)
     assert len(some) <= len(everyone) / 2
-    most = selection.MOST_PASSES + selection.LINEAR_FINALISTS
+    most = comparison.MOST_PASSES + comparison.LINEAR_FINALISTS
     assert len(set(passes_of(everyone))) > most >= len(set(passes_of(some)))
     assert {type(one).__name__ for one in some} >= {"SupervisedPCA"}
     assert len(chosen.table) == len(everyone)
@@ -67,11 +67,11 @@ def test_few_candidates_meet_no_heat(data, watched):
 def test_two_folds_of_few_rows_are_not_run_twice(blobs, watched):
     select(*blobs, cv=2, random_state=0)
     assert len({len(candidates) for candidates, *_ in watched}) == 1
-    assert len(watched) == selection.MOST_REPEATS
+    assert len(watched) == comparison.MOST_REPEATS
 
 
 def test_every_fold_has_rows_to_judge(watched, monkeypatch):
-    monkeypatch.setattr(selection, "JUDGED_ROWS", 100)
+    monkeypatch.setattr(comparison, "JUDGED_ROWS", 100)
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(600, 2)), np.arange(600) % 2
     for cv in (2, 100):
@@ -187,22 +187,22 @@ def ridge_of(shrinkage):
 @pytest.mark.parametrize("shrinkage", [1e-6, 0.1, 0.9, 0.999999])
 @pytest.mark.parametrize("n", [4, 1000, 10**6])
 def test_the_ridge_of_n_rows_is_kept(shrinkage, n):
-    lean = _lean(SupervisedPCA(shrinkage=shrinkage), min(n, 1000), min(n, 1000) // 2, n)
-    assert 0 < shrinkage < lean.shrinkage <= 1
+    small = lean(SupervisedPCA(shrinkage=shrinkage), min(n, 1000), min(n, 1000) // 2, n)
+    assert 0 < shrinkage < small.shrinkage <= 1
     factor = n / (min(n, 1000) // 2)
-    assert ridge_of(lean.shrinkage) == pytest.approx(ridge_of(shrinkage) * factor, rel=1e-6)
+    assert ridge_of(small.shrinkage) == pytest.approx(ridge_of(shrinkage) * factor, rel=1e-6)
 
 
 @pytest.mark.parametrize("shrinkage", [0, 1, "auto"])
 def test_ends_and_rules_stay(shrinkage):
-    assert _lean(SupervisedPCA(shrinkage=shrinkage), 100, 50, 1000).shrinkage == shrinkage
+    assert lean(SupervisedPCA(shrinkage=shrinkage), 100, 50, 1000).shrinkage == shrinkage
 
 
 @pytest.mark.parametrize("wanted", [1, 255, 256, 257, 5000])
 @pytest.mark.parametrize("sampled", [10, 1024, 10_000])
 def test_fewer_rows_get_fewer_features_and_never_more(wanted, sampled):
-    lean = _lean(KernelSupervisedPCA(n_random_features=wanted), sampled, sampled // 2, 10**5)
-    assert lean.n_random_features == min(wanted, max(256, sampled // 4))
+    small = lean(KernelSupervisedPCA(n_random_features=wanted), sampled, sampled // 2, 10**5)
+    assert small.n_random_features == min(wanted, max(256, sampled // 4))
 
 
 def test_features_that_are_not_drawn_do_not_count():
@@ -212,11 +212,11 @@ def test_features_that_are_not_drawn_do_not_count():
         KernelSupervisedPCA(approximation=own, n_random_features=4000, shrinkage=0.1),
         KernelSupervisedPCA(kernel="linear", n_random_features=4000, shrinkage=0.1),
     ):
-        lean = _lean(same, 1000, 1000, 1000)
-        assert lean.n_random_features == 4000
-        assert lean.shrinkage == pytest.approx(0.1)
+        small = lean(same, 1000, 1000, 1000)
+        assert small.n_random_features == 4000
+        assert small.shrinkage == pytest.approx(0.1)
     # 1000 rows have 1000 landmarks at most, of which 256 are a quarter.
     greedy = KernelSupervisedPCA(approximation="nystroem", n_random_features=4000, shrinkage=0.1)
-    assert ridge_of(_lean(greedy, 1000, 1000, 1000).shrinkage) == pytest.approx(
+    assert ridge_of(lean(greedy, 1000, 1000, 1000).shrinkage) == pytest.approx(
         ridge_of(0.1) * 256 / 1000
     )

@@ -9,9 +9,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelens import KernelSupervisedPCA, SupervisedPCA, select
 from labelens._fit.task import Task
-from labelens._judge import selection
+from labelens._judge import comparison
 from labelens._judge.candidates import LAPLACIAN_WIDTHS, SHRINKAGES, WIDTHS, what_varies
-from labelens._judge.selection import MOST_REPEATS, _lean
+from labelens._judge.comparison import MOST_REPEATS, lean
 from labelens.datasets import make_xor
 from selection.choosing import KERNEL_METHODS
 
@@ -80,7 +80,7 @@ def test_scores_are_those_of_an_independent_judge(data, scoring):
     seed = chosen.estimator.random_state
     scores = []
     for train, test in Task.of(model, X, y).folds(3, seed):
-        own = clone(_lean(model, 90, 60, 90)).fit(X[train], y[train])
+        own = clone(lean(model, 90, 60, 90)).fit(X[train], y[train])
         known, asked = own.transform(X[train]), own.transform(X[test])
         if scoring == "knn":
             scores.append(KNeighborsClassifier(1).fit(known, y[train]).score(asked, y[test]))
@@ -220,17 +220,17 @@ def test_one_candidate_has_no_rival(data):
 
 
 def outcome(scores, round=1):
-    return selection._Outcome(100, np.array(scores), round)
+    return comparison.Outcome(100, np.array(scores), round)
 
 
 def test_a_linear_method_wins_within_one_standard_error():
     candidates = [KernelSupervisedPCA(), SupervisedPCA()]
     close = [outcome([0.9, 0.8, 0.9, 0.8]), outcome([0.8, 0.9, 0.8, 0.88])]
-    assert selection._simpler_first([0, 1], candidates, close) == [1, 0]
+    assert comparison.simpler_first([0, 1], candidates, close) == [1, 0]
     worse = [outcome([0.9, 0.8, 0.9, 0.8]), outcome([0.8, 0.7, 0.81, 0.7])]
-    assert selection._simpler_first([0, 1], candidates, worse) == [0, 1]
+    assert comparison.simpler_first([0, 1], candidates, worse) == [0, 1]
     left = [outcome([0.9, 0.8, 0.9, 0.8]), outcome([0.9, 0.9], round=0)]
-    assert selection._simpler_first([0, 1], candidates, left) == [0, 1]
+    assert comparison.simpler_first([0, 1], candidates, left) == [0, 1]
 
 
 def test_linear_discriminant_analysis_is_among_the_candidates():
@@ -262,7 +262,7 @@ def test_exact_candidates_have_the_scores_of_their_own_fits(data):
         scores = []
         for train, test in Task.of(model, X, y).folds(3, chosen.estimator.random_state):
             scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-            own = clone(_lean(model, 90, 60, 90)).set_params(scale=None)
+            own = clone(lean(model, 90, 60, 90)).set_params(scale=None)
             own.fit(scaled[train], y[train])
             known, asked = own.transform(scaled[train]), own.transform(scaled[test])
             scores.append(KNeighborsClassifier(1).fit(known, y[train]).score(asked, y[test]))

@@ -1,6 +1,7 @@
 """Choose a model, measure it and check it.
 
-candidates.py, selection.py   `select`: method and parameters by cross-validation
+candidates.py, comparison.py  what `select` tries, and how it compares
+selection.py                  `select`: method and parameters by cross-validation
 metrics.py                    `hsic`, `hsic_test`, `knn_score`, `subspace_distance`
 trial.py                      accuracy on held-out rows, and with shuffled labels
 crossed.py                    `cross_embed`: each row embedded by a model fitted without it

@@ -97,9 +97,7 @@ def _checked(grid: Any, n_components: Any, templates: list[Any], seed: int) -> d
     return grid
 
 
-def _defaults(
-    task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: bool
-) -> list[Any]:
+def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: bool) -> list[Any]:
     """Linear and kernel methods, spectral and direct, over the default lists."""
     d, most = batch.rows.shape[1], _label_directions(task, seed)
     ks = grid.get("n_components", [min(most, d, MOST_COMPONENTS)])

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import sem
 from sklearn.base import clone
 
 from .._base.jit import get_ready
 from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_seed, refuse_non_finite
-from .._core.moments import Array
 from .._fit import settings
-from .._fit.batch import Batch, read_batch
-from .._fit.folds import Judge, cross_validate, passes_of
+from .._fit.batch import read_batch
 from .._fit.projection import Projection
-from .._fit.settings import is_kernel_method
-from .._fit.task import Task, spelled
+from .._fit.task import Task
 from ..methods import SupervisedPCA
-from .candidates import ROWS_A_LANDMARK, make_candidates, read_templates, what_varies
+from .candidates import make_candidates, read_templates, what_varies
+from .comparison import Judging, compared, simpler_first
 
 __all__ = ["Selection", "select"]
 
-# Successive halving of many candidates: the first round has a third of the rows, but not too few,
-# in two folds. The best go on, but no more of them than so many passes can serve; and of the linear
-# methods, which cost little, some in any case.
-FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
-FINALISTS, LINEAR_FINALISTS = 5, 3
-# With fewer rows than this the folds are drawn more than once.
-MANY_ROWS, MOST_REPEATS = 1000, 4
-NEIGHBOURS = 15  # of classes, next to one
-FEWEST_FEATURES = 256
-JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
 SHOWN = 10
 LARGEST = 1e140
 
@@ -207,13 +191,11 @@ def select(
         templates, task, batch, n_components, grid, seed, exact=effort == "high"
     )
     _refuse_other_rows(candidates, lead)
-    judging = _Judging(scoring, n_neighbors, seed)
-    outcomes = _compared(candidates, task, batch, max_rows, cv, judging, not templates)
+    judging = Judging(scoring, n_neighbors, seed)
+    outcomes = compared(candidates, task, batch, max_rows, cv, judging, not templates)
     # Those that went further first, the better of them first.
-    order = sorted(
-        range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].score)
-    )
-    order = _simpler_first(order, candidates, outcomes)
+    order = sorted(range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].score))
+    order = simpler_first(order, candidates, outcomes)
     names = what_varies(candidates)
     table: list[dict[str, Any]] = [
         {
@@ -260,165 +242,6 @@ def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
                     "rows with the same weights; pass estimators that have the same, and no grid "
                     "of it."
                 )
-
-
-# Comparing -------------------------------------------------------------------------------------
-
-
-def _compared(
-    candidates: list[Any],
-    task: Task,
-    batch: Batch,
-    max_rows: int,
-    cv: int,
-    judging: _Judging,
-    repeated: bool,
-) -> list[_Outcome]:
-    """How each of the candidates did, in the last round that it took part in.
-
-    If `repeated`, the folds of few rows are drawn several times.
-    """
-    n = min(task.n, max_rows)
-    rounds = [(n, cv)]
-    heat = min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS
-    if len(candidates) > FEW and heat != rounds[0]:
-        rounds.insert(0, heat)
-    draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
-    outcomes: dict[int, _Outcome] = {}
-    alive = list(range(len(candidates)))
-    for number, (size, folds) in enumerate(rounds):
-        some = task.sample(size, draw)
-        fitted = size - size // folds
-        lean = [_lean(candidates[i], size, fitted, task.n) for i in alive]
-        repeats = 1
-        if repeated and number == len(rounds) - 1:
-            repeats = min(MOST_REPEATS, -(-MANY_ROWS // size))
-        scores = judging(lean, task.only(some), batch.take(some), folds, repeats)
-        outcomes |= {i: _Outcome(size, own, number) for i, own in zip(alive, scores, strict=True)}
-        alive.sort(key=lambda i: -outcomes[i].score)
-        served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
-        best = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served][:FINALISTS]
-        linear = [i for i in alive if not is_kernel_method(candidates[i])][:LINEAR_FINALISTS]
-        alive = [*dict.fromkeys(best + linear)]
-    return [outcomes[i] for i in range(len(candidates))]
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    rows: int
-    scores: Array  # one a fold
-    round: int = 0
-
-    @property
-    def score(self) -> float:
-        return float(self.scores.mean())
-
-    @property
-    def error(self) -> float:
-        """The standard error of the mean, over folds."""
-        return float(sem(self.scores))
-
-
-def _lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
-    """What stands for an estimator of n rows where only some are sampled, and some of those fitted.
-
-    Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
-    C_xx is kept, which is s / (1 - s) of its trace over p. With the exact kernel p is the number of
-    rows, so the same s serves.
-    """
-    if settings.is_exact(estimator):
-        return estimator
-    s, changed, features = estimator.shrinkage, {}, 1.0
-    if _draws_features(estimator):
-        # There are no more landmarks than rows.
-        nystroem = estimator.approximation == "nystroem"
-        wanted = min(estimator.n_random_features, n if nystroem else np.inf)
-        if (most := max(FEWEST_FEATURES, sampled // ROWS_A_LANDMARK)) < wanted:
-            changed["n_random_features"], features = most, most / wanted
-    if not isinstance(s, str) and 0 < s < 1:
-        ridge = s / (1 - s) * features * n / fitted
-        changed["shrinkage"] = ridge / (1 + ridge)
-    return settings.altered(estimator, **changed)
-
-
-def _draws_features(estimator: Any) -> bool:
-    """Whether it has n_random_features: transformers and the linear kernel have their own."""
-    return (
-        is_kernel_method(estimator)
-        and isinstance(estimator.approximation, str)
-        and estimator.kernel != "linear"
-    )
-
-
-@dataclass(frozen=True)
-class _Judging:
-    scoring: str
-    n_neighbors: int | None
-    seed: int
-
-    def __call__(
-        self, estimators: list[Any], task: Task, batch: Batch, folds: int, repeats: int = 1
-    ) -> Array:
-        """(m, folds * repeats)"""
-        some = max(JUDGED_ROWS, JUDGED_A_FOLD * folds)
-        judged, found = task.sample(some, np.random.default_rng(self.seed)), []
-        for number in range(repeats):
-            fold = task.fold_numbers(folds, self.seed + number)
-            judge = self._judge(task.only(judged), fold[judged])
-            found.append(cross_validate(estimators, batch, fold, judged, judge))
-        return np.hstack(found)
-
-    def neighbours(self, task: Task) -> list[int | None]:
-        """Numbers of neighbours whose scores are averaged."""
-        if self.n_neighbors is not None or task.kind != "classes" or task.labels.ndim > 1:
-            return [self.n_neighbors]
-        counts = np.unique(spelled(task.labels), return_counts=True)[1]
-        return [1, int(np.clip(np.median(counts) / 3, 1, NEIGHBOURS))]
-
-    def metric(self, task: Task) -> str:
-        if self.scoring == "hsic":
-            return "dependence"
-        several = dict.fromkeys(self.neighbours(task))
-        if len(several) == 1:
-            return task.metric(*several)
-        return "mean of " + " and ".join(f"{k}-NN" for k in several) + " accuracy"
-
-    def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
-        labels = task.dense_labels()
-        if self.scoring == "hsic":
-            held = [task.only(np.flatnonzero(fold == f)) for f in range(fold.max() + 1)]
-            beyond_chance = [one.beyond_chance(self.seed) for one in held]
-            return lambda Z, f: beyond_chance[f](Z[fold == f])
-
-        def score(Z: Array, f: int) -> float:
-            known, asked = fold != f, fold == f
-            found = [
-                task.score(task.guesses(Z[known], labels[known], Z[asked], k), labels[asked])
-                for k in several
-            ]
-            return float(np.mean(found))
-
-        several = self.neighbours(task)
-        return score
-
-
-def _simpler_first(
-    order: list[int], candidates: list[Any], outcomes: list[_Outcome]
-) -> list[int]:
-    """The best linear method leads if its scores are within one standard error of the best.
-
-    That error is the one of the differences of the scores, fold by fold.
-    """
-    best = outcomes[order[0]]
-    for i in order:
-        if outcomes[i].round < best.round or len(best.scores) < 2:
-            break
-        if not is_kernel_method(candidates[i]):
-            apart = best.scores - outcomes[i].scores
-            if apart.mean() <= sem(apart):
-                return [i, *(j for j in order if j != i)]
-            break
-    return order
 
 
 # Telling ---------------------------------------------------------------------------------------
