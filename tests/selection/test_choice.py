@@ -186,7 +186,8 @@ def test_the_text_says_what_and_why(blobs):
     for name, value in chosen.params.items():
         if value is not None:
             shown = f"{value:.4g}" if isinstance(value, float) else value
-            assert f"{name}={shown}" in chosen.reason
+            default = value == getattr(type(chosen.estimator)(), name)
+            assert (f"{name}={shown}" in chosen.reason.split(" has ")[0]) != default
     lines = text.splitlines()
     assert lines[0] == chosen.reason
     assert lines[2].split() == list(best)

@@ -21,6 +21,7 @@ from .._fit.projection import Projection
 from .._fit.recipe import settle_kernel
 from .._fit.settings import is_kernel_method
 from .._fit.task import Task, seeded
+from ..label_kernels import Sliced
 from ..methods import METHODS
 
 # What is tried where the user names nothing: multiples of gamma="scale", and of its counterpart for
@@ -39,6 +40,7 @@ MOST_COMPONENTS = 32
 WIDEST = 2048  # columns whose covariance is still cheap
 MOST_SPREAD = 128  # classes, every one of which is compared with every other
 LABELS_LOOKED_AT = 4000
+SLICES = 10  # of numbers
 DEFAULT_LISTS = ("gamma", "shrinkage", "scale")
 
 
@@ -103,7 +105,10 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: 
     ks = grid.get("n_components", [min(most, d, MOST_COMPONENTS)])
     for k in ks:
         check_number(k, "n_components", 1, integer=True)
-    labels: dict[str, Any] = {"label_kernel": "rbf"} if task.kind == "numbers" else {}
+    numbers, columns = task.kind == "numbers", 1
+    if task.labels.ndim > 1:
+        columns = task.labels.shape[1]
+    labels: dict[str, Any] = {"label_kernel": "rbf"} if numbers else {}
     several = task.kind == "classes" and task.labels.ndim == 1 and most < MOST_SPREAD
     apart = "spread" if several else "orthogonal"
     landmarks = min(task.n // ROWS_A_LANDMARK, int(np.sqrt(STEPS / task.n)))
@@ -112,30 +117,37 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: 
     if exact:
         features = {"approximation": "exact"}
     laplacian = exact and not sparse.issparse(batch.rows) and task.n**2 * d <= MOST_DIFFERENCES
-    made = []
     # With a component for every direction of the labels both solvers span the same space, and
     # what comes on top of them has to be variance.
-    for direct, sizes, weights in (
-        (False, [k for k in ks if k <= most], [1.0]),
-        (False, [k for k in ks if k > most], list(TARGET_WEIGHTS)),
-        (True, [k for k in ks if k < most], [1.0]),
-    ):
-        own = labels | ({"label_map": apart} if direct else {})
+    plans: list[tuple[bool, list[int], list[float], dict[str, Any]]] = [
+        (False, [k for k in ks if k <= most], [1.0], labels),
+        (False, [k for k in ks if k > most], list(TARGET_WEIGHTS), labels),
+        (True, [k for k in ks if k < most], [1.0], labels | {"label_map": apart}),
+    ]
+    if numbers and "label_kernel" not in grid:
+        # Nothing predicts numbers better than their own mean, which needs a component for a column.
+        sizes = ks if "n_components" in grid else [min(columns, ks[0])]
+        plans.append((False, sizes, [1.0], {"label_kernel": "linear"}))
+    made = []
+    for direct, sizes, weights, own in plans:
         here = {**dict.fromkeys(DEFAULT_LISTS), "target_weight": weights, **grid}
+        here["n_components"] = sizes
         linear: Any = METHODS["srp" if direct else "spca"]
         narrow = here | {"n_components": [k for k in sizes if k <= d]}
         made += _filled_in(linear(**own), narrow, batch, seed)
-        if not direct and "label_shrinkage" not in grid:  # LDA, and CCA
+        if own == labels and "label_shrinkage" not in grid:  # LDA, CCA, sliced inverse regression
             made += _filled_in(linear(**own, label_shrinkage=0.0), narrow, batch, seed)
-        if not direct and not {"target_weight", "shrinkage"} & grid.keys() and d <= WIDEST:  # PCA
+            if numbers and columns == 1 and "label_kernel" not in grid:
+                sliced = linear(label_kernel=Sliced(SLICES), label_shrinkage=0.0)
+                made += _filled_in(sliced, narrow, batch, seed)
+        if own == labels and not {"target_weight", "shrinkage"} & grid.keys() and d <= WIDEST:
             plain = narrow | {"target_weight": [0.0], "shrinkage": [1.0]}
-            made += _filled_in(linear(), plain, batch, seed)
+            made += _filled_in(linear(), plain, batch, seed)  # PCA
         kernel: Any = METHODS["ksrp" if direct else "kspca"]
-        template = kernel(**own, **features)
-        made += _filled_in(template, here | {"n_components": sizes}, batch, seed)
+        made += _filled_in(kernel(**own, **features), here, batch, seed)
         if laplacian and not direct and not {"kernel", "gamma"} & grid.keys():
             template = kernel(**own, **features, kernel="laplacian")
-            made += _filled_in(template, here | {"n_components": sizes}, batch, seed)
+            made += _filled_in(template, here, batch, seed)
     return made
 
 
