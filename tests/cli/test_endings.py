@@ -54,9 +54,10 @@ def test_asked_to_end(iris, tmp_path, number, moment):
         "o.shutil.rmtree = lambda *a, **k: (ask(), ask(), rm(*a, **k));"
         "import labelens.persist.model as m; m.packed = lambda *a: ask()",
     }[moment]
-    start = (  # a job in the background, such as this may be, hears no Ctrl-C
+    start = (  # a job in the background hears no Ctrl-C, one of nohup no hangup
         "import os, signal, sys, time; from labelens.cli import main;"
         "signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL);"
         f"ask = lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(0.05));"
     )
     sys_argv = "sys.argv = 'labelens fit iris.csv --label species --method spca'.split();"
