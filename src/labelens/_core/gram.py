@@ -211,33 +211,8 @@ class Gram:
             shifted[np.diag_indices(n)] = self.diagonal + ridge
             self._factor = device_algebra.cholesky(shifted)
             return self._factor is not None and self._factor.diagonal().min() ** 2 > smallest
-        for start in range(0, n, COLUMNS):
-            here = slice(start, min(start + COLUMNS, n))
-            above = np.triu(matrix[here, here], 1)
-            before = matrix[here, :start]
-            block = above + above.T
-            block[np.diag_indices_from(block)] = self.diagonal[here] + ridge
-            block -= before @ before.T
-            try:
-                lower = np.linalg.cholesky(block)
-            except np.linalg.LinAlgError:
-                return False
-            if lower.diagonal().min() ** 2 <= smallest:
-                return False
-            inverse = np.linalg.inv(lower).T
-            matrix[here, here] = lower + above
-
-            def panel(
-                a: int, here: slice = here, before: Any = before, inverse: Any = inverse
-            ) -> None:
-                rows = slice(a, a + 4 * COLUMNS)
-                part = matrix[here, rows].T - matrix[rows, : here.start] @ before.T
-                matrix[rows, here] = part @ inverse
-
-            for _ in in_order(panel, range(here.stop, n, 4 * COLUMNS)):
-                pass
         self._factor = matrix
-        return True
+        return factorize(matrix, matrix.T, self.diagonal + ridge, smallest)
 
     def _substitute(self, columns: Array) -> Array:
         if self._place is not None:
@@ -265,21 +240,62 @@ class Gram:
         return values[keep].astype(np.float64), vectors[:, keep].astype(np.float64)
 
 
+def factorize(matrix: Any, source: Any, diagonal: Array, smallest: float = 0.0) -> bool:
+    """Put the Cholesky factor of `source` below the diagonal of `matrix`, in blocks of columns.
+
+    Of the source what is below its diagonal counts, with `diagonal` on it; it may be the matrix
+    itself, or its transpose. False where the square of a pivot is not above `smallest`.
+    """
+    n = len(matrix)
+    for start in range(0, n, COLUMNS):
+        here = slice(start, min(start + COLUMNS, n))
+        before = matrix[here, :start]
+        block = np.tril(source[here, here], -1)
+        block = block + block.T
+        block[np.diag_indices_from(block)] = diagonal[here]
+        block -= before @ before.T
+        try:
+            lower = np.linalg.cholesky(block)
+        except np.linalg.LinAlgError:
+            return False
+        if lower.diagonal().min() ** 2 <= smallest:
+            return False
+        inverse = np.linalg.inv(lower).T
+        matrix[here, here] = lower + np.triu(matrix[here, here], 1)
+
+        def panel(a: int, here: slice = here, before: Any = before, inverse: Any = inverse) -> None:
+            rows = slice(a, a + 4 * COLUMNS)
+            part = source[rows, here] - matrix[rows, : here.start] @ before.T
+            matrix[rows, here] = part @ inverse
+
+        for _ in in_order(panel, range(here.stop, n, 4 * COLUMNS)):
+            pass
+    return True
+
+
 Linear = Callable[[Array], Array]
 
 
-def conjugate_gradients(times: Linear, precondition: Linear, columns: Array, tol: float) -> Array:
+def conjugate_gradients(
+    times: Linear,
+    precondition: Linear,
+    columns: Array,
+    tol: float,
+    steps: int = STEPS,
+    patience: int = 4,
+) -> Array:
     """Solve M X = columns, (n, q), each column by itself, for a positive M.
 
-    It stops when every residual is below `tol` of its column, or no longer halves in four steps.
+    It stops when every residual is below `tol` of its column, or no longer halves in `patience`
+    steps.
     """
     X = precondition(columns)
     rest = columns - times(X)
     wanted = tol * np.linalg.norm(columns, axis=0)
-    ahead, before, sizes = None, None, [np.inf] * 4
-    for _ in range(STEPS):
+    ahead, before, sizes = None, None, [np.inf] * patience
+    for _ in range(steps):
         size = np.linalg.norm(rest, axis=0)
-        if (size <= wanted).all() or size.max() > sizes[-4] / 2:
+        if (size <= wanted).all() or size.max() > sizes[-patience] / 2:
             break
         sizes.append(float(size.max()))
         towards = precondition(rest)
