@@ -95,7 +95,7 @@ moments_ : Moments
 KERNEL = """
 kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
     Kernel of the rows. A callable takes two rows and returns a number; it requires
-    `approximation="exact"`.
+    `approximation="exact"` or "falkon".
 gamma : float or {"scale", "median", "auto"}, default="scale"
     Kernel coefficient, an inverse squared width: 1 / (2 sigma^2) for "rbf". "scale" is
     1 / (n_features * X.var()). "median" sets sigma to the median distance between rows. "auto"
@@ -110,23 +110,25 @@ approximation : str or transformer, default="orthogonal"
     ("nystroem"), or the output of a scikit-learn transformer such as `RBFSampler()`, which
     replaces `kernel`. "exact" uses the kernel itself and keeps the training rows. It takes
     O(n^2) time; with `shrinkage` or `target_weight` below 1 it takes O(n^3) time and a matrix
-    of n^2 numbers (float32 above 8192 rows: 21,000 rows take 1.8 GB).
+    of n^2 numbers (float32 above 8192 rows: 21,000 rows take 1.8 GB). "falkon" approximates
+    "exact" with m = `n_random_features` landmarks and conjugate gradients, in O(n m) time a
+    step and O(m^3) once. It needs labels, `target_weight=1` and a `shrinkage` above 0.
 n_random_features : int, default=1024
-    Number of features, the paper's k_x. "exact" and transformers ignore it.
+    Number of features, the paper's k_x, or of landmarks. "exact" and transformers ignore it.
 scale : {None, "minmax", "standard"}, default=None
     Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
     `partial_fit` takes the scaling from the first batch.
 components_ : ndarray of shape (n_components, p)
-    Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact" has
-    none.
+    Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact"
+    and "falkon" have none.
 mean_ : ndarray of shape (p,)
     Mean of the features.
 gamma_ : float
     Kernel coefficient used.
 moments_ : Moments
-    Statistics of the training data; with "exact", the training rows.
+    Statistics of the training data; with "exact" and "falkon", the training rows.
 dual_coef_ : ndarray of shape (n_components, n_samples)
-    Coefficient of every training row in every component; only with "exact".
+    Coefficient of every training row ("exact") or landmark ("falkon") in every component.
 """
 
 SPECTRAL = """

@@ -8,6 +8,8 @@ Three bases of orthonormal directions describe all components, each with few eno
     0 < s < 1      the same, and what B^-1 adds to them; r <= 2 q, by one Cholesky factor of G
     else           eigenvectors of C_xx, by those of G; r <= n
 
+With landmarks (`landmarks.py`) the first two are of their features.
+
 In each of them C_xy is an r x q matrix that any solver takes for an ordinary cross-moment.
 """
 
@@ -24,6 +26,7 @@ from .._base.rounding import rounding, with_signs
 from .exact_kernel import KernelRows, quadratic_form
 from .gram import Gram
 from .kernels import Kernel
+from .landmarks import Landmarks
 from .moments import Array, CrossMoment
 from .spectrum import or_one
 from .tiles import tile_dtype
@@ -130,6 +133,67 @@ class OnSpan:
         return self.matrix @ columns
 
 
+def _label_coefficients(kept: KernelRows, encoded: Any) -> tuple[float, Array, Array]:
+    """The weight and the mean label of the labelled rows, and beta_0 of all rows, (n, q)."""
+    encoded = devices.host(encoded)
+    has = np.ones(len(kept.weight), bool) if kept.labelled is None else kept.labelled
+    total = kept.weight[has].sum()
+    share = kept.weight[has] / total
+    mean = share @ encoded
+    beta = np.zeros((len(has), encoded.shape[1]))
+    beta[has] = share[:, None] * (encoded - mean)
+    return total, mean, beta
+
+
+def _beyond_span(within: Array, squares: Array, level: float) -> tuple[Array, OnSpan]:
+    """B^-1 takes a direction of the span of C_xy partly out of it.
+
+    `within` are the coordinates of B^-1 in the span, and `squares` the inner products of what it
+    adds. Returns combinations of these that are orthonormal, (r, e), and W.
+    """
+    values, outside = linalg.eigh(squares)
+    keep = values > level
+    outside = outside[:, keep] / np.sqrt(values[keep])
+    lengths, axes = linalg.eigh(within)
+    axes = axes[:, lengths > 0] / np.sqrt(lengths[lengths > 0])
+    return outside, OnSpan(np.vstack([within, outside.T @ squares]) @ axes)
+
+
+def _padded(covariance: Array, more: int) -> Array:
+    """With so many rows of zeros: directions that have nothing to do with the labels."""
+    return np.vstack([covariance, np.zeros((more, covariance.shape[1]))])
+
+
+def by_landmarks(
+    kernel: Kernel,
+    kept: KernelRows,
+    encoded: Any,
+    s: float,
+    rank_limit: int | None,
+    landmarks: tuple[int, int],  # their number and a seed
+    tile: int,
+) -> tuple[DualMoment, Any]:
+    """The moments for 0 < s <= 1, and the landmarks that their coefficients belong to, (m, d)."""
+    kept = kept.to(None)
+    total, mean, beta = _label_coefficients(kept, encoded)
+    there = Landmarks(kernel, kept, beta, *landmarks, tile)
+    error = _mean_error(there.dtype, there.level, np.abs(beta).sum(axis=0))
+    sigma, vectors = _singular(there.cross.T @ there.cross, error, rank_limit)
+    inside, covariance, white = there.cross @ (vectors / sigma), sigma[:, None] * vectors.T, None
+    if s < 1:
+        solved = there.solve(inside, s)
+        within = inside.T @ solved
+        within = (within + within.T) / 2
+        rest = solved - inside @ within
+        level = rounding(within.diagonal().max(initial=0), len(sigma))
+        outside, white = _beyond_span(within, rest.T @ rest, level**2)
+        covariance = _padded(covariance, outside.shape[1])
+        inside = np.hstack([inside, rest @ outside])
+    lift = there.lift(inside)
+    moment = DualMoment(_moment(total, mean, covariance), lift, there.mean @ lift, white)
+    return moment, there.rows
+
+
 class Labelled:
     """G of all rows, with b for the labels: C_xy = A^T b."""
 
@@ -137,17 +201,11 @@ class Labelled:
         place = devices.place_of(kept.rows) or kept.place
         place = place if place is not None and devices.device_of(place) is not None else None
         self.gram = Gram(kernel, kept.rows, kept.weight, tile, place)
-        n, self.total, self.mean = len(kept.weight), kept.weight.sum(), np.zeros(0)
-        self.target = np.zeros((n, 0))
+        self.total, self.mean = kept.weight.sum(), np.zeros(0)
+        self.target = np.zeros((len(kept.weight), 0))
         if encoded is not None:
-            encoded = devices.host(encoded)
-            has = np.ones(n, bool) if kept.labelled is None else kept.labelled
-            weight = kept.weight[has]
-            self.total = weight.sum()
-            share = weight / self.total
-            self.mean = share @ encoded
-            self.target = np.zeros((n, encoded.shape[1]))
-            self.target[has] = share[:, None] * (encoded - self.mean) / self.gram.root[has, None]
+            self.total, self.mean, beta = _label_coefficients(kept, encoded)
+            self.target = beta / self.gram.root[:, None]
         self.noise = None
         if kept.noise is not None:  # of g_i / sqrt(w_i) the random numbers themselves
             self.noise = devices.host(kept.noise) * np.sqrt(kept.weight)[:, None]
@@ -178,23 +236,16 @@ class Labelled:
         if solved is None:
             return None
         solved /= a
-        # B^-1 takes a direction of the span partly out of it: orthonormal directions for the rest.
         within = image.T @ solved
         within = (within + within.T) / 2
         rest = solved - inside @ within
         past = (inside - s * solved) / a - image @ within  # G rest
-        values, outside = linalg.eigh(rest.T @ past)
         level = rounding(np.einsum("ij,ij->j", solved, inside).max(initial=0) / a, len(sigma))
         level += float(np.finfo(gram.dtype).eps) ** 2
-        keep = values > level
-        outside = outside[:, keep] / np.sqrt(values[keep])
-        both = np.vstack([within, outside.T @ (rest.T @ past)])
-        squares, axes = linalg.eigh(within)
-        axes = axes[:, squares > 0] / np.sqrt(squares[squares > 0])
-        covariance = np.vstack([sigma[:, None] * vectors.T, np.zeros((keep.sum(), len(vectors)))])
+        outside, white = _beyond_span(within, rest.T @ past, level)
+        covariance = _padded(sigma[:, None] * vectors.T, outside.shape[1])
         lift, centre = self.lifted(np.hstack([inside, rest @ outside]))
-        cross = _moment(self.total, self.mean, covariance)
-        return DualMoment(cross, lift, centre, OnSpan(both @ axes))
+        return DualMoment(_moment(self.total, self.mean, covariance), lift, centre, white)
 
     def by_eigenvectors(self, s: float) -> DualMoment:
         """All directions of C_xx."""

@@ -81,7 +81,7 @@ def _is_auto(estimator: Any, name: str) -> bool:
 def _lean(estimator: Any, **changes: Any) -> Any:
     """The same method with features that are cheap, and exist."""
     parameters = settings.values(estimator)
-    if parameters.get("approximation") == "exact":
+    if settings.is_kernel_method(estimator) and settings.keeps_rows(estimator):
         changes["approximation"] = "nystroem"
     if "n_random_features" in parameters:
         changes["n_random_features"] = min(parameters["n_random_features"], WIDTH_FEATURES)

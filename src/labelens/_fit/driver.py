@@ -83,9 +83,10 @@ def fit_rows(
     of the same rows has stopped; the parts begin there.
     """
     settings.check(estimator)
-    if parts.elsewhere and settings.is_exact(estimator):
+    if parts.elsewhere and settings.keeps_rows(estimator):
+        name = settings.values(estimator)["approximation"]
         raise ValueError(
-            "approximation='exact' keeps all rows in one place, and these are elsewhere; use "
+            f"approximation={name!r} keeps all rows in one place, and these are elsewhere; use "
             "approximation='nystroem' or random features ('orthogonal')."
         )
     with one_blas_thread():  # once, not for every chunk: it takes a millisecond

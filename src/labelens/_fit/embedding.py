@@ -34,7 +34,7 @@ def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) 
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
     if isinstance(solved, SolvedDual):
         assert recipe.kernel is not None
-        known = devices.host(moments.rows), devices.host(solved.coefficients)
+        known = devices.host(_known(moments, solved)), devices.host(solved.coefficients)
         scaled = recipe.scaled(rows)
         return _cast(
             exact_kernel.embed(recipe.kernel, *known, scaled, recipe.block) - solved.centre, dtype
@@ -71,13 +71,18 @@ def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[
     return [np.ascontiguousarray(part) for part in np.split(embedding, edges[:-1], axis=1)]
 
 
+def _known(moments: Any, solved: SolvedDual) -> Any:
+    """The rows that new ones are compared with: landmarks, or all training rows."""
+    return moments.rows if solved.rows is None else solved.rows
+
+
 def _on_device(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) -> Any:
     """The same, on the device of the rows, in the precision that the recipe asks for."""
     xp = devices.namespace(rows)
     with devices.products(devices.place_of(rows), recipe.parameters["precision"]):
         if isinstance(solved, SolvedDual):
             assert recipe.kernel is not None
-            known = moments.rows, solved.coefficients
+            known = _known(moments, solved), solved.coefficients
             embedding = exact_kernel.embed_on_device(recipe.kernel, *known, recipe.scaled(rows))
             embedding = embedding - devices.constant_at(solved.centre, embedding)
             return xp.astype(embedding, rows.dtype, copy=False)

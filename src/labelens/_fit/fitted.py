@@ -82,7 +82,7 @@ def lazily_embedded(model: Any, X: Any, engine: Any) -> Any:
 class FittedAttributes:
     """The state of an estimator and its fitted attributes."""
 
-    moments_: Any  # Moments; with the exact kernel KernelRows
+    moments_: Any  # Moments; with "exact" and "falkon" KernelRows
     _recipe: Recipe
     _solved: Solved | SolvedDual | None  # None until the components are needed
     _place: devices.Place | None = None  # where the rows were; None: on the host, in NumPy's arrays
@@ -128,8 +128,8 @@ class FittedAttributes:
         check_is_fitted(self, "moments_")
         if self._recipe.phi is None:
             raise AttributeError(
-                f"approximation='exact' has no {name}: its features are never written out. See "
-                "dual_coef_."
+                f"approximation={self._recipe.parameters['approximation']!r} has no {name}: its "
+                "features are never written out. See dual_coef_."
             )
 
     @property
@@ -147,10 +147,10 @@ class FittedAttributes:
 
     @property
     def dual_coef_(self) -> Array:
-        """(n_components, n): what every training row adds to a component; exact kernel only."""
+        """(n_components, n): coefficients of training rows ("exact") or landmarks ("falkon")."""
         check_is_fitted(self, "moments_")
         if self._recipe.phi is not None:
-            raise AttributeError("Only approximation='exact' has dual_coef_.")
+            raise AttributeError("Only approximation='exact' and 'falkon' have dual_coef_.")
         return self._shown(devices.host(self._solve().coefficients).T)
 
     @property

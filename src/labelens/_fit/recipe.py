@@ -50,6 +50,7 @@ class Recipe:
     spread: bool
     label_scatter: bool
     block: int  # rows
+    landmarks: tuple[int, int] | None = None  # of approximation="falkon": their number and a seed
 
     @property
     def target_weight(self) -> float:
@@ -173,6 +174,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         spread_kept,
         label_scatter,
         block,
+        (estimator.n_random_features, seed) if settings.has_falkon(estimator) else None,
     )
 
 

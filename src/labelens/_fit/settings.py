@@ -19,6 +19,7 @@ from ..label_kernels.base import LabelKernel
 
 PRECISIONS = (None, "tf32")
 MOST_LABEL_FEATURES = 10_000
+ROWS_KEPT = ("falkon", "exact")  # approximations that keep training rows
 LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 
@@ -91,6 +92,20 @@ def check(estimator: Any) -> None:
             estimator.approximation,
             estimator.n_random_features,
         )
+        if has_falkon(estimator):
+            _check_falkon(estimator)
+
+
+def _check_falkon(estimator: Any) -> None:
+    for name in ("target_weight", "shrinkage"):
+        value = getattr(estimator, name)
+        if value == "auto" or value == 0 or (name == "target_weight" and value < 1):
+            allowed = "1" if name == "target_weight" else "a number above 0, such as 0.001"
+            raise ValueError(
+                f"{name}={value!r} needs the covariance of the features, which "
+                f"approximation='falkon' does not compute. Use {name} = {allowed}, or "
+                "approximation='nystroem'."
+            )
 
 
 def check_kernel(
@@ -100,7 +115,7 @@ def check_kernel(
     made = make_kernel(kernel, gamma, kernel_params)
     if isinstance(approximation, str):
         _one_of(approximation, "approximation", APPROXIMATIONS, "a scikit-learn transformer")
-        if callable(made.name) and approximation != "exact":
+        if callable(made.name) and approximation not in ROWS_KEPT:
             raise ValueError(
                 f"A callable kernel has no features to draw (approximation={approximation!r}); "
                 "use approximation='exact', or a transformer that makes the features."
@@ -147,12 +162,17 @@ def same(value: Any, old: Any) -> bool:
     return bool(value == old or (value != value and old != old))  # NaN does not equal itself
 
 
-def is_exact(estimator: Any) -> bool:
+def keeps_rows(estimator: Any) -> bool:
+    """Whether training rows take the place of moments."""
     return (
         estimator._kernelised
         and isinstance(estimator.approximation, str)
-        and estimator.approximation == "exact"
+        and estimator.approximation in ROWS_KEPT
     )
+
+
+def has_falkon(estimator: Any) -> bool:
+    return keeps_rows(estimator) and estimator.approximation == "falkon"
 
 
 def check_some_labels(estimator: Any, labels: Any) -> None:
@@ -172,6 +192,11 @@ def check_has_classes(estimator: Any, labels: Any) -> None:
 
 
 def check_against_labels(estimator: Any, labelled: bool) -> None:
+    if has_falkon(estimator) and not labelled:
+        raise ValueError(
+            "approximation='falkon' needs labels, and y is None. Use approximation='nystroem', or "
+            "pass labels."
+        )
     if not labelled and estimator.shrinkage == 0:
         raise ValueError(
             "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "

@@ -73,6 +73,7 @@ class SolvedDual:
     coefficients: Any  # (n, k) of the training rows, where those are
     centre: Array  # (k,)
     shrinkage: float = 1.0
+    rows: Any = None  # (m, d) landmarks, to which the coefficients belong; None: all rows
 
 
 def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
@@ -209,9 +210,13 @@ def _solve_dual(
         )
         # In comparable units already here, where what is small against the rest is left out.
         encoded = encoded / devices.like(size, encoded)
-    trace = 0.0
+    trace, landmarks = 0.0, None
     with devices.products(place, recipe.parameters["precision"]):
-        if not recipe.scatter and (psi is None or recipe.noise is None):
+        if recipe.landmarks is not None:
+            moment, landmarks = dual.by_landmarks(
+                recipe.kernel, kept, encoded, s, rank_limit, recipe.landmarks, recipe.block
+            )
+        elif not recipe.scatter and (psi is None or recipe.noise is None):
             if psi is None:  # the features are the random vectors; C_xg has N^(-1/2), C_xy 1/N
                 encoded = kept.noise * np.sqrt(kept.weight.sum())
             moment = dual.DualMoment.of(recipe.kernel, kept, encoded, rank_limit, recipe.block)
@@ -245,7 +250,7 @@ def _solve_dual(
     if psi is None and moment.scatter is None:  # as for features: no C_xx to measure against
         solution = replace(solution, cross=None)
     coefficients = moment.lift @ devices.like(solution.components.T, moment.lift)
-    return SolvedDual(solution, coefficients, solution.components @ moment.centre, s)
+    return SolvedDual(solution, coefficients, solution.components @ moment.centre, s, landmarks)
 
 
 def _encoded_dual(

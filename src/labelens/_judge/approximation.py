@@ -17,7 +17,7 @@ from .._core.maps import Identity, make_feature_map
 from .._core.moments import Array
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
-from .._fit.settings import is_kernel_method, solver_of
+from .._fit.settings import has_falkon, is_kernel_method, solver_of
 from .._fit.task import Task, embedded, in_parallel, principal_angles
 from ..methods import KernelSupervisedPCA, SupervisedPCA
 
@@ -235,11 +235,14 @@ def _draws_features(model: Projection) -> bool:
 def _exact_counterpart(model: Any, n: int) -> Any:
     """What a fitted estimator approximates, for as many rows; None if it is exact."""
     draws_features = _draws_features(model)
-    if not solver_of(model).random_labels and not draws_features:
+    falkon = has_falkon(model)
+    if not (solver_of(model).random_labels or draws_features or falkon):
         return None
     exact: Any = (KernelSupervisedPCA if is_kernel_method(model) else SupervisedPCA)()
     shared = exact.get_params(deep=False).keys() & model.get_params(deep=False).keys()
     exact.set_params(**{name: getattr(model, name) for name in shared})
+    if falkon:
+        return exact.set_params(approximation="exact")
     if not draws_features:
         return exact
     if model.shrinkage_ == 1 and model.target_weight == 1:

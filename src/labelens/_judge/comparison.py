@@ -88,10 +88,10 @@ def lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
     """What stands for an estimator of n rows where only some are sampled, and some of those fitted.
 
     Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
-    C_xx is kept, which is s / (1 - s) of its trace over p. With the exact kernel p is the number of
-    rows, so the same s serves.
+    C_xx is kept, which is s / (1 - s) of its trace over p. With the exact kernel and with
+    "falkon" p is the number of rows, so the same s serves.
     """
-    if settings.is_exact(estimator):
+    if settings.keeps_rows(estimator):
         return estimator
     s, changed, features = estimator.shrinkage, {}, 1.0
     if _draws_features(estimator):

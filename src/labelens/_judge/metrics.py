@@ -184,6 +184,10 @@ class _Problem:
         label_gamma: float | None, approximation: Any, n_random_features: int, random_state: Any,
     ) -> _Problem:  # fmt: skip
         check_kernel(kernel, gamma, kernel_params, approximation, n_random_features)
+        if isinstance(approximation, str) and approximation == "falkon":
+            raise ValueError(
+                "approximation='falkon' solves systems, and HSIC has none. Use 'nystroem'."
+            )
         if label_gamma is not None:
             check_number(label_gamma, "label_gamma", 0, open_low=True)
         if y is None:

@@ -147,7 +147,7 @@ def stream_into(
     settings.check(estimator)
     place = None if device is None else devices.device_of(devices.named_place(device))
     rows = chunk_rows(estimator, source, memory, place is not None)
-    if place is not None and not settings.is_exact(estimator):
+    if place is not None and not settings.keeps_rows(estimator):
         source = Sent(source, place, numbers_classes(estimator))
     get_ready(source.n_bytes // source.head.dtype.itemsize)
     meter = ProgressMeter(progress, source.n_rows, source.row_bytes)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from .._base.threads import one_blas_thread
+from .._core.landmarks import landmark_bytes
 from .._core.moments import BLOCK_ROWS
 from .._engines.sources import Source
 from .._fit.first_pass import sample_rows
 from .._fit.recipe import block_rows, statistics
-from .._fit.settings import is_kernel_method
+from .._fit.settings import has_falkon, is_kernel_method, keeps_rows
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate(["", "K", "M", "G", "T"]) if unit}
@@ -62,13 +63,14 @@ def _fixed(estimator: Any, source: Source) -> int:
     d = p = source.head.shape[1]
     if is_kernel_method(estimator):
         p = int(estimator.n_random_features)
-        if estimator.approximation == "exact":
+        if keeps_rows(estimator):
             if source.n_rows is None:
                 raise ValueError(
-                    "approximation='exact' keeps all rows, and nobody knows how many there are: "
-                    "no amount of memory can be promised."
+                    f"approximation={estimator.approximation!r} keeps all rows, and nobody "
+                    "knows how many there are: no amount of memory can be promised."
                 )
-            return source.n_rows * (16 * d + 8 * LABEL_FEATURES)
+            kept = source.n_rows * (16 * d + 8 * LABEL_FEATURES)
+            return kept + (landmark_bytes(source.n_rows, p) if has_falkon(estimator) else 0)
     with one_blas_thread() as threads:
         pass
     scatter, sketch, _, labels = statistics(estimator, source.labelled)

@@ -54,7 +54,8 @@ def exportable(estimator: Any) -> Any:
     check_is_fitted(estimator, "moments_")
     if recipe_of(estimator).phi is None:
         raise ValueError(
-            "approximation='exact' compares every row with all training rows, and is not exported; "
+            f"approximation={estimator.approximation!r} compares every row with training rows, and "
+            "is not exported; "
             "fit with approximation='nystroem' or 'orthogonal'."
         )
     return estimator

@@ -36,7 +36,7 @@ class KernelSupervisedPCA(Projection):
         because weights may depend on the rows or on the labels. `n_components_` is the number used.
     kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
         Kernel of the rows. A callable takes two rows and returns a number; it requires
-        `approximation="exact"`.
+        `approximation="exact"` or "falkon".
     gamma : float or {"scale", "median", "auto"}, default="scale"
         Kernel coefficient, an inverse squared width: 1 / (2 sigma^2) for "rbf". "scale" is
         1 / (n_features * X.var()). "median" sets sigma to the median distance between rows. "auto"
@@ -51,9 +51,11 @@ class KernelSupervisedPCA(Projection):
         ("nystroem"), or the output of a scikit-learn transformer such as `RBFSampler()`, which
         replaces `kernel`. "exact" uses the kernel itself and keeps the training rows. It takes
         O(n^2) time; with `shrinkage` or `target_weight` below 1 it takes O(n^3) time and a matrix
-        of n^2 numbers (float32 above 8192 rows: 21,000 rows take 1.8 GB).
+        of n^2 numbers (float32 above 8192 rows: 21,000 rows take 1.8 GB). "falkon" approximates
+        "exact" with m = `n_random_features` landmarks and conjugate gradients, in O(n m) time a
+        step and O(m^3) once. It needs labels, `target_weight=1` and a `shrinkage` above 0.
     n_random_features : int, default=1024
-        Number of features, the paper's k_x. "exact" and transformers ignore it.
+        Number of features, the paper's k_x, or of landmarks. "exact" and transformers ignore it.
     label_kernel : str, label kernel or transformer, default="auto"
         Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
         "ranked": close ranks of numbers, for skewed labels. "sliced": numbers in the same tenth of
@@ -106,8 +108,8 @@ class KernelSupervisedPCA(Projection):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, p)
-        Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact" has
-        none.
+        Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact"
+        and "falkon" have none.
     mean_ : ndarray of shape (p,)
         Mean of the features.
     singular_values_ : ndarray of shape (n_components,)
@@ -124,7 +126,7 @@ class KernelSupervisedPCA(Projection):
     shrinkage_ : float
         Shrinkage used.
     moments_ : Moments
-        Statistics of the training data; with "exact", the training rows.
+        Statistics of the training data; with "exact" and "falkon", the training rows.
     n_components_ : int
         Number of components used.
     n_samples_seen_, n_features_in_ : int
@@ -132,7 +134,7 @@ class KernelSupervisedPCA(Projection):
     feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string names.
     dual_coef_ : ndarray of shape (n_components, n_samples)
-        Coefficient of every training row in every component; only with "exact".
+        Coefficient of every training row ("exact") or landmark ("falkon") in every component.
 
     See Also
     --------
@@ -208,7 +210,7 @@ class KernelSupervisedRandomProjection(Projection):
         because weights may depend on the rows or on the labels. `n_components_` is the number used.
     kernel : {"rbf", "laplacian", "matern", "polynomial", "linear"} or callable, default="rbf"
         Kernel of the rows. A callable takes two rows and returns a number; it requires
-        `approximation="exact"`.
+        `approximation="exact"` or "falkon".
     gamma : float or {"scale", "median", "auto"}, default="scale"
         Kernel coefficient, an inverse squared width: 1 / (2 sigma^2) for "rbf". "scale" is
         1 / (n_features * X.var()). "median" sets sigma to the median distance between rows. "auto"
@@ -223,9 +225,11 @@ class KernelSupervisedRandomProjection(Projection):
         ("nystroem"), or the output of a scikit-learn transformer such as `RBFSampler()`, which
         replaces `kernel`. "exact" uses the kernel itself and keeps the training rows. It takes
         O(n^2) time; with `shrinkage` or `target_weight` below 1 it takes O(n^3) time and a matrix
-        of n^2 numbers (float32 above 8192 rows: 21,000 rows take 1.8 GB).
+        of n^2 numbers (float32 above 8192 rows: 21,000 rows take 1.8 GB). "falkon" approximates
+        "exact" with m = `n_random_features` landmarks and conjugate gradients, in O(n m) time a
+        step and O(m^3) once. It needs labels, `target_weight=1` and a `shrinkage` above 0.
     n_random_features : int, default=1024
-        Number of features, the paper's k_x. "exact" and transformers ignore it.
+        Number of features, the paper's k_x, or of landmarks. "exact" and transformers ignore it.
     label_kernel : str, label kernel or transformer, default="auto"
         Similarity of the labels. "delta": equal labels are similar. "linear", "rbf": close numbers.
         "ranked": close ranks of numbers, for skewed labels. "sliced": numbers in the same tenth of
@@ -285,8 +289,8 @@ class KernelSupervisedRandomProjection(Projection):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, p)
-        Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact" has
-        none.
+        Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact"
+        and "falkon" have none.
     mean_ : ndarray of shape (p,)
         Mean of the features.
     singular_values_ : ndarray of shape (n_components,)
@@ -305,7 +309,7 @@ class KernelSupervisedRandomProjection(Projection):
     shrinkage_ : float
         Shrinkage used.
     moments_ : Moments
-        Statistics of the training data; with "exact", the training rows.
+        Statistics of the training data; with "exact" and "falkon", the training rows.
     n_components_ : int
         Number of components used.
     n_samples_seen_, n_features_in_ : int
@@ -313,7 +317,7 @@ class KernelSupervisedRandomProjection(Projection):
     feature_names_in_ : ndarray of shape (n_features,)
         Column names, if X had string names.
     dual_coef_ : ndarray of shape (n_components, n_samples)
-        Coefficient of every training row in every component; only with "exact".
+        Coefficient of every training row ("exact") or landmark ("falkon") in every component.
 
     See Also
     --------

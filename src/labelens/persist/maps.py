@@ -19,7 +19,7 @@ from .strict import FLOAT, NUMBER, WHOLE, Arrays
 
 SCALING: Table = {"shift": Block("d"), "factor": Block("d")}
 PHASE = Fact(NUMBER, float)
-# The kinds of map; the exact kernel has none.
+# The kinds of map; "exact" and "falkon" have none.
 MAPS: dict[str, tuple[type, Table]] = {
     "exact": (type(None), {}),
     "identity": (Identity, {}),
@@ -60,8 +60,10 @@ def kinds_of_map(estimator: Any, kernel: Kernel | None) -> tuple[str, ...]:
     """The kinds of map that the parameters may have drawn."""
     if kernel is None:
         return ("identity",)
-    if estimator.approximation in ("exact", "nystroem"):
-        return (estimator.approximation,)
+    if estimator.approximation in ("falkon", "exact"):
+        return ("exact",)
+    if estimator.approximation == "nystroem":
+        return ("nystroem",)
     if kernel.name in ("linear", "polynomial"):
         return ("identity" if kernel.name == "linear" else "sketch",)
     drawn = {"fourier": ("fourier",), "fastfood": ("structured",)}

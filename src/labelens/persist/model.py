@@ -34,8 +34,8 @@ def save(
 
     The file takes the place of an older one only when it is complete. It holds what `transform`
     and the fitted attributes need, and of the training data no row, unless the model is made of
-    rows: landmarks (`approximation="nystroem"`) and those of `approximation="exact"`. A warning
-    then says how many they are, and so does `labelens.persist.info`.
+    rows: landmarks (`approximation="nystroem"` and "falkon") and those of `approximation="exact"`.
+    A warning then says how many they are, and so does `labelens.persist.info`.
 
     Parameters
     ----------

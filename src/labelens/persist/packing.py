@@ -86,6 +86,11 @@ def packed(
     settings.check_unchanged(estimator, recipe.parameters)
     if moments:
         check_can_grow(known)
+        if recipe.landmarks is not None:
+            raise ValueError(
+                "approximation='falkon' cannot be saved with moments=True: its file holds the "
+                "landmarks only. Use moments=False, or approximation='nystroem'."
+            )
     solved = solved_so_far(estimator) if moments else solution_of(estimator)
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
@@ -111,7 +116,8 @@ def packed(
     if moments:
         put_moments(known, arrays)
     elif recipe.phi is None:
-        ROWS.put(known.rows, "rows", arrays)
+        landmarks = None if solved is None else solved.rows
+        ROWS.put(known.rows if landmarks is None else landmarks, "rows", arrays)
     header["training_rows"] = _training_rows(arrays)
     if table is not None:
         if list(table.names) != list(() if feature_names is None else feature_names):

@@ -11,6 +11,7 @@ kernel. It is drawn once, from a seed, and pure from then on.
     "nystroem"        kernel values against landmarks from the first batch  nystroem.py
     transformer       whatever it returns                                   transformed.py
 
+"exact" and "falkon" keep training rows instead of features (`exact_kernel.py`, `landmarks.py`).
 The linear kernel needs no approximation, so its random features are the rows themselves; the
 polynomial kernel has no frequencies, so its random features are a tensor sketch.
 """
@@ -43,7 +44,7 @@ DRAWN: dict[str, Callable[[Kernel, int, int, int], FeatureMap]] = {
     "orthogonal": orthogonal,
     "fastfood": fastfood,
 }
-APPROXIMATIONS = (*DRAWN, "nystroem", "exact")
+APPROXIMATIONS = (*DRAWN, "nystroem", "falkon", "exact")
 
 
 def make_feature_map(
@@ -53,7 +54,7 @@ def make_feature_map(
     if not isinstance(approximation, str):
         return Transformed.fit(approximation, rows)
     assert kernel is not None
-    if approximation == "exact":
+    if approximation in ("falkon", "exact"):
         return None
     if approximation == "nystroem":
         return Nystroem.draw(kernel, rows, n_features, seed)
