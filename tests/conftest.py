@@ -7,10 +7,8 @@ import signal
 from pathlib import Path
 
 # Processes share the cores: threads of BLAS that wait for each other take most of the time.
-os.environ.setdefault(
-    "OMP_NUM_THREADS",
-    str(max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)))),
-)
+# Workers inherit the environment of the process that starts them, so they cannot divide the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # scikit-learn runs its array-API check only where SciPy's dispatch is on. Both are
 # set before NumPy and SciPy load.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -31,6 +29,10 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 # Files that take longest. They start first, lest one process works on them while others wait.
 LONGEST = ("test_torture.py", "test_spark_elsewhere.py", "test_docs.py", "test_out_of_memory.py")
 LONGEST += ("test_package.py", "test_spark.py", "test_browser.py", "test_contributing.py")
+
+
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # by pytest-xdist, which would start them last
 
 
 def pytest_collection_modifyitems(items):
