@@ -97,7 +97,12 @@ NOISE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", NOISE)
+IN_BRIEF = ("plain", "balanced", "by number", "by row")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=() if k in IN_BRIEF else pytest.mark.long) for k in NOISE]
+)
 def test_noise_has_no_components_beyond_chance(kind):
     """One in twenty at most is taken for something, whatever rows weigh; the others are told."""
     assert alarms(NOISE[kind]) <= binom.ppf(0.999, 60, 0.05)
@@ -189,7 +194,9 @@ def test_many_components_of_few_held_out_rows_say_something(monkeypatch, k):
     found = []
     for seed in range(8):
         X, y = make_spirals(n_samples=36, noise=0.02, random_state=seed)
-        model = KernelSupervisedPCA(k, gamma="auto", target_weight=0.9, random_state=seed)
+        model = KernelSupervisedPCA(
+            k, gamma="auto", target_weight=0.9, n_random_features=128, random_state=seed
+        )
         scale = clone(model).set_params(gamma="scale").fit(X, y).gamma_
         found.append(model.fit(X, y).gamma_ / scale)
     means = np.array(seen).mean(axis=2)

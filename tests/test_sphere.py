@@ -120,13 +120,14 @@ TIES = {
 }
 
 
+@pytest.mark.parametrize("times", [10, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", TIES)
-def test_rounding_does_not_decide(rng, name, k):
+def test_rounding_does_not_decide(rng, name, k, times):
     """The last bit of the means, and the basis they are in, change no bit of the code."""
     means = TIES[name]
     code = class_code(means, k)
-    for _ in range(60 if len(means) < 50 else 3):
+    for _ in range(times if len(means) < 50 else 3):
         noise = 1e-15 * np.abs(means).max() * rng.normal(size=means.shape)
         turn = np.linalg.qr(rng.normal(size=(means.shape[1],) * 2))[0]
         np.testing.assert_array_equal(class_code(means + noise, k), code)
