@@ -29,6 +29,7 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 # Files that take longest. They start first, lest one process works on them while others wait.
 LONGEST = ("test_torture.py", "test_spark_elsewhere.py", "test_docs.py", "test_out_of_memory.py")
 LONGEST += ("test_package.py", "test_spark.py", "test_browser.py", "test_contributing.py")
+LONGEST += ("test_routes.py", "test_kinds_of_data.py", "test_choice.py", "test_label_judges.py")
 
 
 def pytest_configure(config):

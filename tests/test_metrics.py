@@ -63,8 +63,15 @@ def test_random_features_estimate_hsic(rng):
         assert np.mean(found) == pytest.approx(truth, rel=0.1)
 
 
-@pytest.mark.parametrize("approximation", ["exact", "orthogonal"])
-@pytest.mark.parametrize("labels", ["classes", "continuous"])
+@pytest.mark.parametrize(
+    ("approximation", "labels"),
+    [
+        ("exact", "classes"),
+        ("orthogonal", "continuous"),
+        pytest.param("exact", "continuous", marks=pytest.mark.long),
+        pytest.param("orthogonal", "classes", marks=pytest.mark.long),
+    ],
+)
 def test_p_values_are_uniform_on_independent_data(approximation, labels):
     values = []
     for seed in range(300):

@@ -237,7 +237,9 @@ def peak_of(*arguments):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/status")
-@pytest.mark.parametrize("kind", ["parquet", "npy"])
+@pytest.mark.parametrize(
+    "kind", ["npy", pytest.param("parquet", marks=[pytest.mark.long, pytest.mark.torture])]
+)
 def test_memory_is_a_promise(tmp_path, rng, kind):
     """Files of 64 and 256 MB with 240 MB: the peak keeps to it, and is flat."""
     block = rng.normal(size=(1 << 14, 128)).astype(np.float32)

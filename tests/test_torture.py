@@ -11,7 +11,7 @@ from torture.__main__ import PARTS
 
 ROOT = Path(__file__).parents[1]
 # `make test` runs these; `make test-all`, which CI calls, runs every part.
-QUICK = ("model_files", "properties", "routes")
+QUICK = ("model_files", "properties")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="signals, mounts and /proc of Linux")

@@ -36,7 +36,7 @@ def test_iris_gives_evidence(iris):
     assert "holds for rows it has not seen" in report.verdict
 
 
-@pytest.mark.parametrize("cv", [3, KFold(3)])
+@pytest.mark.parametrize("cv", [3, pytest.param(KFold(3), marks=pytest.mark.long)])
 def test_p_values_of_noise_are_uniform(cv):
     reports = []
     for seed in range(150):
