@@ -92,7 +92,11 @@ def host(array: Any) -> Any:
     if hasattr(array, "get"):  # CuPy
         return array.get()
     default = place.xp.__array_namespace_info__().default_device()
-    return np.from_dlpack(array if place.device == default else array.to_device(default))
+    array = array if place.device == default else array.to_device(default)
+    try:
+        return np.from_dlpack(array)
+    except BufferError:  # NumPy 2.0 does not export read-only arrays
+        return np.from_dlpack(place.xp.asarray(array, copy=True))
 
 
 def shown_at(values: Any, place: Place | None) -> Any:
