@@ -264,6 +264,6 @@ def test_values_out_of_range(unbalanced, value):
 
 
 def test_too_many_label_features(rng):
-    Y = sparse.random_array((30, 10_001), density=0.01, format="csr", rng=rng)
+    Y = sparse.random_array((30, 10_001), density=0.01, format="csr", random_state=rng)
     with pytest.raises(ValueError, match=r"10001 label features.*label_shrinkage=1"):
         SupervisedPCA(2, label_kernel="linear", label_shrinkage=0).fit(rng.normal(size=(30, 3)), Y)

@@ -114,7 +114,7 @@ def test_wide_sparse_blocks_do_not_depend_on_batch_size(rng):
 
 @pytest.mark.parametrize("approximation", ["exact", "fourier", "nystroem"])
 def test_wide_sparse_rows_make_no_larger_blocks_of_what_is_dense(monkeypatch, rng, approximation):
-    X = sparse.random_array((3000, 5000), density=0.001, format="csr", rng=rng)
+    X = sparse.random_array((3000, 5000), density=0.001, format="csr", random_state=rng)
     model = KernelSupervisedPCA(
         2, gamma=0.1, approximation=approximation, n_random_features=32, random_state=0
     )

@@ -151,6 +151,8 @@ def _beyond_span(within: Array, squares: Array, level: float) -> tuple[Array, On
     `within` are the coordinates of B^-1 in the span, and `squares` the inner products of what it
     adds. Returns combinations of these that are orthonormal, (r, e), and W.
     """
+    if not squares.size:  # SciPy 1.13 rejects empty matrices
+        return squares, OnSpan(within)
     values, outside = linalg.eigh(squares)
     keep = values > level
     outside = outside[:, keep] / np.sqrt(values[keep])

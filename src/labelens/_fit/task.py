@@ -277,6 +277,8 @@ def basis(Z: Array) -> Array:
     lengths = linalg.norm(centred, axis=0)
     # What is left of a constant column is rounding, and has no direction.
     live = lengths > 1e-12 * np.sqrt(len(Z)) * np.abs(Z).max(axis=0, initial=0)
+    if not live.any():  # SciPy 1.13 rejects empty matrices
+        return centred[:, :0]
     return linalg.orth(centred[:, live] / lengths[live])
 
 
