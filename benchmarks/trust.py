@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.neighbors import NearestCentroid
 
 from labelens import SupervisedPCA, cross_embed, permutation_report
-from labelens._fit.task import nearest
+from labelens._core.neighbours import nearest
 
 
 def noise(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ import typing as _typing
 if _typing.TYPE_CHECKING:
     from ._judge import (
         ApproximationReport,
+        Atlas,
         CrossEmbedding,
         HSICTest,
         PermutationReport,
@@ -36,6 +37,7 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "ApproximationReport",
+    "Atlas",
     "CrossEmbedding",
     "HSICTest",
     "KernelSupervisedPCA",

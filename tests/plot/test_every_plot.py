@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from labelens import (
+    Atlas,
     KernelSupervisedPCA,
     SupervisedPCA,
     Wheel,
@@ -25,6 +26,7 @@ DRAW = {
     "loadings": lambda model, X, y, ax: plot.loadings(model, ax=ax),
     "biplot": lambda model, X, y, ax: plot.biplot(model, X, y, ax=ax),
     "gamma_curve": lambda model, X, y, ax: plot.gamma_curve(X, y, gammas=[0.1, 1], cv=2, ax=ax),
+    "atlas": lambda model, X, y, ax: plot.atlas(X, y, estimator=Atlas(model), ax=ax),
     "wheel": lambda model, X, y, ax: plot.wheel(X, y, estimator=Wheel(model), ax=ax),
     "cross_embedding": lambda model, X, y, ax: plot.cross_embedding(
         cross_embed(model, X, y, random_state=0), y,
@@ -75,8 +77,10 @@ def test_text_of_other_plots_is_drawn_as_it_is(rng):
     model = SupervisedPCA(2).fit(X, y)
     bars, arrows = plot.loadings(model), plot.biplot(model, X, y, n_features=10)
     wheel = plot.wheel(X, y, estimator=Wheel(SupervisedPCA(shrinkage=0.1)))
+    atlas = plot.atlas(X, y, estimator=Atlas(SupervisedPCA(shrinkage=0.1)))
     many = plot.scatter(X, np.array([f"$_{{{i}" for i in range(80)]))
-    for ax in (bars, arrows, wheel, many):
+    for ax in (bars, arrows, wheel, atlas, many):
         assert not any(text.get_parse_math() for text in ax.texts if text.get_text())
         rendered(ax)
-    assert sorted(text.get_text() for text in wheel.texts) == sorted(map(shown, HOSTILE))
+    for ax in (wheel, atlas):
+        assert sorted(text.get_text() for text in ax.texts) == sorted(map(shown, HOSTILE))

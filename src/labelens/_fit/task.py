@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.spatial import KDTree
 from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
@@ -21,12 +20,10 @@ from .._base.validation import as_frame, check_number
 from .._core.labels import choose_kernel, make_label_map, read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
+from .._core.neighbours import nearest
 
 Rows = NDArray[np.intp]
 METRICS = {"classes": "accuracy", "numbers": "R²", "multilabel": "micro-F1"}
-# Dimensions above which a tree of the rows is slower than looking at all of them.
-FLAT = 6
-AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,29 +209,6 @@ def score(guesses: Any, labels: Any, continuous: bool) -> float:
     if not continuous:
         return float(np.mean(guesses == labels))
     return float(r2_score(labels, guesses)) if len(labels) > 1 else 0.0
-
-
-def nearest(known: Array, asked: Array, k: int) -> Rows:
-    """(n, d), (m, d) -> (m, k): the known rows closest to each that is asked for, in order."""
-    if known.shape[1] <= FLAT:
-        return KDTree(known).query(asked, [*range(1, k + 1)])[1]
-    centre = known.mean(axis=0)
-    known, asked = known - centre, asked - centre
-    # |a - b|^2 / 2 without |a|^2, which is the same for every b: one product, with one column more.
-    halves = np.einsum("ij,ij->i", known, known) / 2
-    columns = np.vstack([-known.T, halves])
-    asked = np.column_stack([asked, np.ones(len(asked), asked.dtype)])
-    places = np.empty((len(asked), k), dtype=np.intp)
-    for start in range(0, len(asked), AT_A_TIME):
-        here = slice(start, start + AT_A_TIME)
-        distances = asked[here] @ columns
-        if k == 1:
-            places[here, 0] = distances.argmin(axis=1)
-            continue
-        some = np.argpartition(distances, k - 1, axis=1)[:, :k]
-        order = np.argsort(np.take_along_axis(distances, some, 1), axis=1, kind="stable")
-        places[here] = np.take_along_axis(some, order, 1)
-    return places
 
 
 def _most_frequent(labels: NDArray[Any]) -> NDArray[Any]:

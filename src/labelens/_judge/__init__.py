@@ -9,12 +9,14 @@ permutation.py                `permutation_report`: the score against shuffled l
 approximation.py              `approximation_report`: the distance to the exact solution
 stability.py                  `stability_report`: other rows, other seeds
 wheel.py                      `Wheel`: many classes on a circle
+atlas.py                      `Atlas`: discs of classes, and their inside
 
 The reports take any transformer with `fit(X, y)` and `transform(X)`, except
 `approximation_report`, which needs to know the exact solution. `labelens.plot` draws them.
 """
 
 from .approximation import ApproximationReport, approximation_report
+from .atlas import Atlas
 from .crossed import CrossEmbedding, cross_embed
 from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
 from .permutation import PermutationReport, permutation_report
@@ -24,6 +26,7 @@ from .wheel import Wheel
 
 __all__ = [
     "ApproximationReport",
+    "Atlas",
     "CrossEmbedding",
     "HSICTest",
     "Movement",

@@ -15,6 +15,7 @@ from .._base.warn import warn_user
 from .._core.moments import FirstClasses
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
+from .._judge.atlas import Atlas
 from ..tables import Encoding
 from . import container
 from .packing import SIGNED, built, checked, configured, method_of, packed, signed
@@ -24,7 +25,7 @@ from .strict import Arrays, fields, parse
 
 
 def save(
-    estimator: Projection,
+    estimator: Projection | Atlas,
     path: PathLike,
     *,
     moments: bool = False,
@@ -39,7 +40,7 @@ def save(
 
     Parameters
     ----------
-    estimator : one of the four methods, fitted
+    estimator : one of the four methods, or an Atlas of one, fitted
     path : str or path
         By convention `*.labelens`.
     moments : bool, default=False
@@ -67,7 +68,8 @@ def save(
     if rows := header["training_rows"]:
         warn_user(
             f"{named(path)} holds {rows} rows of the training data, of which a model with "
-            f"approximation={estimator.approximation!r} is made: who may read it may read them."
+            f"approximation={header['parameters']['approximation']!r} is made: who may read it may "
+            "read them."
         )
 
 
@@ -174,12 +176,16 @@ def info(path: PathLike) -> dict[str, Any]:
         header, arrays = container.read(Path(path))
         facts = checked(header, arrays)
         estimator, table = built(facts, arrays)
+    atlas = estimator if isinstance(estimator, Atlas) else None
+    names = getattr(estimator, "feature_names_in_", None)
+    if atlas is not None:
+        estimator = atlas.estimator_
     psi, classes = recipe_of(estimator).psi, estimator.moments_.classes
     if isinstance(classes, FirstClasses):
         classes = None  # no list of them was kept
-    names = getattr(estimator, "feature_names_in_", None)
     return {
         "method": facts["method"],
+        **({} if atlas is None else {"atlas": _shown(facts["atlas"])}),
         "parameters": _shown(estimator.get_params(deep=False)),
         "n_features_in": facts["n_features_in"],
         "feature_names": None if names is None else names.tolist(),

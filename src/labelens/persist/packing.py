@@ -17,9 +17,11 @@ from .._fit.fitted import recipe_of, restore, solution_of, solved_so_far
 from .._fit.projection import Projection
 from .._fit.recipe import Recipe, scales_moments, statistics
 from .._fit.settings import is_kernel_method, solver_of
+from .._judge.atlas import Atlas
 from ..methods import METHODS
 from ..tables import Encoding
 from . import container
+from .atlas import base_of, put_atlas, take_atlas
 from .labels import (
     agree,
     n_label_features,
@@ -65,8 +67,13 @@ HEADER = SIGNED | {
     "label_map": dict | None,  # what later labels go through; null without moments
     "noise": int | None,  # random streams; null without moments
     "solution": dict | None,  # null if not solved yet
+    "atlas": dict | None,  # the map that the model is the base of; absent where there is none
 }
-OPTIONAL: dict[str, Any] = {"set_output": None, "table": None}  # what a header may lack
+OPTIONAL: dict[str, Any] = {
+    "set_output": None,
+    "table": None,
+    "atlas": None,
+}  # what a header may lack
 LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
 # How columns of a table became features; values for gaps only where they are filled.
 COLUMNS: Table = {"impute": Fact(str | None), "splits": Block("d", WHOLE)}
@@ -77,7 +84,10 @@ def packed(
     estimator: Any, moments: bool, table: Encoding | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a fitted estimator, and of the columns that it was fitted on."""
-    beginning = signed(estimator)
+    atlas = estimator if isinstance(estimator, Atlas) else None
+    if atlas is not None:
+        estimator = base_of(atlas)
+    beginning = signed(estimator) | ({} if atlas is None else _output(atlas))
     check_is_fitted(estimator, "moments_")
     arrays: Puts = {}
     recipe, known = recipe_of(estimator), estimator.moments_.to(None)
@@ -119,6 +129,8 @@ def packed(
         landmarks = None if solved is None else solved.rows
         ROWS.put(known.rows if landmarks is None else landmarks, "rows", arrays)
     header["training_rows"] = _training_rows(arrays)
+    if atlas is not None:
+        header["atlas"] = put_atlas(atlas, arrays)
     if table is not None:
         if list(table.names) != list(() if feature_names is None else feature_names):
             raise ValueError("The columns of the table are not those that the model was fitted on.")
@@ -133,11 +145,16 @@ def signed(estimator: Any) -> dict[str, Any]:
     name = type(estimator).__name__
     if BY_NAME.get(name) is not type(estimator):
         raise TypeError(
-            f"labelens.save takes one of {', '.join(BY_NAME)}, got {type(estimator)!r}."
+            f"labelens.save takes one of {', '.join(BY_NAME)}, or an Atlas of one of them, got "
+            f"{type(estimator)!r}."
         )
     beginning = {"format": container.FORMAT, "labelens": __version__, "method": name}
+    return beginning | _output(estimator)
+
+
+def _output(estimator: Any) -> dict[str, Any]:
     output = set_output_of(estimator)
-    return beginning if output is None else beginning | {"set_output": output}
+    return {} if output is None else {"set_output": output}
 
 
 def _training_rows(arrays: dict[str, NDArray[Any]]) -> int:
@@ -177,9 +194,7 @@ def configured(estimator: Any, facts: dict[str, Any]) -> Any:
     return estimator.set_output(transform=output)
 
 
-def built(
-    facts: dict[str, Any], stored: dict[str, NDArray[Any]]
-) -> tuple[Projection, Encoding | None]:
+def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> tuple[Any, Encoding | None]:
     """The estimator and its table, from a header whose fields have been checked."""
     facts, method = OPTIONAL | facts, BY_NAME[facts["method"]]
     arrays = Arrays(stored, d=facts["n_features_in"])
@@ -241,6 +256,8 @@ def built(
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     table = _table(facts["table"], names, arrays)
+    if facts["atlas"] is not None:
+        estimator = take_atlas(facts["atlas"], arrays, estimator)
     arrays.done()
     return configured(estimator, facts), table
 

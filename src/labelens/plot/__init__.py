@@ -9,10 +9,12 @@ own, which pyplot does not know: nothing to close, and nothing to leak. Save it 
 
 from .components import biplot, loadings, scree
 from .embedding import scatter, wheel
+from .maps import atlas
 from .reports import approximation, cross_embedding, gamma_curve, permutation, stability
 
 __all__ = [
     "approximation",
+    "atlas",
     "biplot",
     "cross_embedding",
     "gamma_curve",

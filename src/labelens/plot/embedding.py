@@ -206,7 +206,7 @@ def wheel(
     labels, _ = read_labels(y, n, None)
     fitted = _fitted(estimator, rows, labels, mask, random_state)
     colouring = RowColours.by_class(
-        fitted.classes_.tolist(), _codes(fitted.classes_.tolist(), labels), names
+        fitted.classes_.tolist(), class_codes(fitted.classes_.tolist(), labels), names
     )
     ax = canvas.axes_or_new(ax, 6.4, 6.0)
     ax.set_aspect("equal")
@@ -238,13 +238,13 @@ def _fitted(estimator: Any, rows: Any, labels: Any, mask: Any, random_state: Any
     return clone(estimator).fit(rows[train], labels[train])
 
 
-def _codes(classes: list[Any], labels: Any) -> Any:
-    """The numbers of the labels among the classes of the wheel."""
+def class_codes(classes: list[Any], labels: Any, what: str = "wheel") -> Any:
+    """The numbers of the labels among the classes of the wheel, or of what has anchors."""
     found, codes = number_labels(labels, label_kind(labels[0]), np.arange(len(labels)))
     number = {label: i for i, label in enumerate(classes)}
     for label in found:
         if label not in number:
-            raise ValueError(f"The wheel has no anchor for the class {label!r} of y.")
+            raise ValueError(f"The {what} has no anchor for the class {label!r} of y.")
     return np.array([number[label] for label in found], dtype=np.intp)[codes]
 
 

@@ -1,0 +1,36 @@
+"""Nearest rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from .moments import Array
+
+# Dimensions above which a tree of the rows is slower than looking at all of them.
+FLAT = 6
+AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
+
+
+def nearest(known: Array, asked: Array, k: int) -> NDArray[np.intp]:
+    """(n, d), (m, d) -> (m, k): the known rows closest to each that is asked for, in order."""
+    if known.shape[1] <= FLAT:
+        return KDTree(known).query(asked, [*range(1, k + 1)])[1]
+    centre = known.mean(axis=0)
+    known, asked = known - centre, asked - centre
+    # |a - b|^2 / 2 without |a|^2, which is the same for every b: one product, with one column more.
+    halves = np.einsum("ij,ij->i", known, known) / 2
+    columns = np.vstack([-known.T, halves])
+    asked = np.column_stack([asked, np.ones(len(asked), asked.dtype)])
+    places = np.empty((len(asked), k), dtype=np.intp)
+    for start in range(0, len(asked), AT_A_TIME):
+        here = slice(start, start + AT_A_TIME)
+        distances = asked[here] @ columns
+        if k == 1:
+            places[here, 0] = distances.argmin(axis=1)
+            continue
+        some = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        order = np.argsort(np.take_along_axis(distances, some, 1), axis=1, kind="stable")
+        places[here] = np.take_along_axis(some, order, 1)
+    return places

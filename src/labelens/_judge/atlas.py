@@ -1,0 +1,454 @@
+"""Maps of classes: a disc for every class, and in each disc the main directions of its class."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.exceptions import DataConversionWarning
+
+from .._base import devices
+from .._base.page import DocumentationLink
+from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
+from .._base.validation import (
+    check_is_fitted,
+    check_number,
+    check_rows,
+    check_seed,
+    check_weight,
+    unchanged_on_error,
+)
+from .._base.warn import warn_user
+from .._core.class_scores import ClassScores, Codes, calibrated_scores
+from .._core.labels import choose_kernel, read_labels
+from .._core.labels.vocabulary import as_class_array, label_kind, number_labels
+from .._core.layout import anchors
+from .._core.local_maps import LocalMaps
+from .._core.moments import Array
+from .._core.neighbours import nearest
+from .._fit.task import Task, embedded
+from ..methods import SupervisedPCA
+from .crossed import FoldEmbedding
+from .selection import select
+
+__all__ = ["Atlas"]
+
+LAYOUTS = ("plane", "circle", "sphere")
+# Up to so many rows are all held out once, in five folds; of more rows some are held out.
+FEW_ROWS, FOLDS, HELD_OUT = 3000, 5, 0.2
+FEWEST_ROWS = 10  # for `select`
+# Temperatures that are tried. Higher ones mix discs so much that the local maps are lost.
+TEMPERATURES = (0.25, 0.1, 0.05)
+NEIGHBOURS = 15
+BLOCK_NUMBERS = 1 << 22  # numbers of rows and classes held at a time
+
+
+class Atlas(
+    DocumentationLink,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """A map of classes that separates them and shows the variation within each.
+
+    Every class has a disc; similar classes have discs near each other. The class probabilities of
+    a row choose its disc, or a place between discs if the class is in doubt. Its place within a
+    disc shows the two main directions of that class:
+
+        position(x) = sum_c p_c(x) (a_c + r_c L_c(x))
+
+    with class probabilities p_c, anchors a_c, radii r_c and local maps L_c.
+
+    Parameters
+    ----------
+    estimator : transformer, default=None
+        The base model that embeds the rows for the class probabilities. A clone is fitted, its
+        `n_components`, if it has that parameter, set to n_classes - 1. None is the model that
+        `labelens.select` finds.
+    layout : {"plane", "circle", "sphere"}, default="plane"
+        Where the anchors are: in the unit disc, on a circle, or on a sphere (three dimensions).
+    detail : float, default=0.85
+        Size of the local maps, from 0 (rows of a class are on its anchor) to 1 (discs touch).
+    temperature : float or "auto", default="auto"
+        Low temperatures move rows to the discs of their most probable classes, high ones towards
+        places between discs. 1 uses the calibrated probabilities. "auto" is the highest of 0.25,
+        0.1 and 0.05 whose map of held-out rows is the most accurate, within one standard error.
+    missing_label : object, default=None
+        Marker of rows without a label. They do not take part in the fit; `transform` places them.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the held-out rows and of the base model, if it has none.
+
+    Attributes
+    ----------
+    anchors_ : ndarray of shape (n_classes, 2) or (n_classes, 3)
+        The centres of the discs, within the unit disc or ball.
+    radii_ : ndarray of shape (n_classes,)
+        The radii of the discs, which do not overlap. `detail` times these bounds the local maps.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    estimator_ : transformer
+        The base model, fitted on all rows.
+    temperature_ : float
+        The temperature used.
+    votes_ : bool
+        Whether votes of neighbours take part in the class probabilities. They do if they lower the
+        log loss of held-out rows by more than a standard error.
+    heldout_rows_ : ndarray of shape (n_heldout,)
+        Rows of X whose class probabilities were computed by a model that was fitted without them:
+        all labelled rows up to 3,000, else 3,000 of them.
+    heldout_embedding_ : ndarray of shape (n_heldout, 2) or (n_heldout, 3)
+        The places of these rows by those probabilities. Plot them for an honest map: `transform`
+        separates the training rows better than new ones.
+    heldout_score_ : float
+        Accuracy of the class with the largest of those probabilities.
+    n_features_in_ : int
+        Columns expected.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Column names, if X had string ones.
+
+    See Also
+    --------
+    labelens.plot.atlas : draws it.
+    labelens.Wheel : anchors on a circle, without local maps.
+
+    Notes
+    -----
+    The class probabilities are a weighted product of linear discriminant analysis in the space of
+    the base model and of distance-weighted votes of the 15 nearest rows. The weights minimize the
+    log loss of held-out rows, so that `predict_proba` is calibrated.
+
+    Distances between anchors follow the order of the dissimilarities of classes: how much smaller,
+    on average, the score of the other class is for rows of a class. A local map is the projection
+    of standardized columns on the leading eigenvectors of the covariance of its class, scaled so
+    that 98 % of a Gaussian class are within the disc. It is linear within a class; distances
+    between discs, and sizes of discs, have no meaning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from labelens import Atlas, SupervisedPCA, knn_score
+    >>> X, y = load_digits(return_X_y=True)
+    >>> atlas = Atlas(SupervisedPCA(shrinkage=0.1), random_state=0).fit(X[:1200], y[:1200])
+    >>> Z = atlas.transform(X)
+    >>> round(knn_score(Z[:1200], y[:1200], Z[1200:], y[1200:]), 2)
+    0.91
+    >>> atlas.predict(X[1200:1205])
+    array([2, 4, 8, 1, 1])
+    """
+
+    _scores: ClassScores
+    _local: LocalMaps
+
+    def __init__(
+        self,
+        estimator: Transformer | None = None,
+        *,
+        layout: Literal["plane", "circle", "sphere"] = "plane",
+        detail: float = 0.85,
+        temperature: float | Literal["auto"] = "auto",
+        missing_label: object = None,
+        random_state: RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.layout = layout
+        self.detail = detail
+        self.temperature = temperature
+        self.missing_label = missing_label
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: Any = None) -> Self:
+        """Fit the base model, the class probabilities, the anchors and the local maps.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes, at least two.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; the base model has to accept them.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        with unchanged_on_error(self):
+            rows = devices.host(check_rows(self, X, reset=True))
+            weight = check_weight(sample_weight, rows)
+            labels, codes, classes, which = read_classes(
+                y, weight, rows.shape[0], self.missing_label
+            )
+            weight = None if weight is None else weight[which]
+            known = _Known(rows[which], labels, codes, weight, len(classes))
+            seed = check_seed(self.random_state)
+            self.estimator_ = known.fitted(base_model(self, known, seed))
+            self.classes_ = as_class_array(classes)
+            arrange(self, known, which, seed)
+        return self
+
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
+        """Place rows on the map.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2), or (n_samples, 3) for layout="sphere"
+            float32 if X is, else float64.
+        """
+        rows, scores = self._scored(X)
+        places = place(self, scores, self._local.project(rows))
+        return places.astype(np.float32 if rows.dtype == np.float32 else np.float64)
+
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Compute calibrated class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        p: Array = softmax(self._scored(X)[1], axis=1)
+        return p
+
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
+        """Predict the most probable class of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self._scored(X)[1]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def _check_parameters(self) -> None:
+        if self.layout not in LAYOUTS:
+            names = ", ".join(map(repr, LAYOUTS))
+            raise ValueError(f"layout must be one of {names}, got {self.layout!r}.")
+        check_number(self.detail, "detail", 0, 1)
+        if not isinstance(self.temperature, str):
+            check_number(self.temperature, "temperature", 0, open_low=True)
+        elif self.temperature != "auto":
+            raise ValueError(
+                f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
+            )
+
+    def _scored(self, X: Any) -> tuple[Any, Array]:
+        """The rows, and their (n, c) class scores."""
+        check_is_fitted(self, "anchors_")
+        rows = devices.host(check_rows(self, X, reset=False))
+        places = embedded(self.estimator_, rows)
+        scores = np.empty((rows.shape[0], len(self.classes_)))
+        for here in _blocks(len(scores), scores.shape[1]):
+            scores[here] = self._scores(places[here])
+        return rows, scores
+
+    @property
+    def votes_(self) -> bool:
+        check_is_fitted(self, "anchors_")
+        return self._scores.votes is not None
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.anchors_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def state_of(atlas: Atlas) -> tuple[ClassScores, LocalMaps]:
+    """What a file has to hold besides the attributes."""
+    return atlas._scores, atlas._local
+
+
+def restore_state(atlas: Atlas, scores: ClassScores, local: LocalMaps) -> None:
+    atlas._scores, atlas._local = scores, local
+
+
+class _Known:
+    """Labelled rows."""
+
+    def __init__(self, rows: Any, labels: Any, codes: Codes, weight: Any, c: int) -> None:
+        self.rows, self.labels, self.codes, self.c = rows, labels, codes, c
+        self.given = weight
+        self.weight = np.ones(len(codes)) if weight is None else weight
+
+    def only(self, which: Codes) -> _Known:
+        given = None if self.given is None else self.given[which]
+        return _Known(self.rows[which], self.labels[which], self.codes[which], given, self.c)
+
+    def fitted(self, model: Any) -> Any:
+        """A clone that is fitted, unless the model is already."""
+        if hasattr(model, "n_features_in_"):
+            return model
+        weight = {} if self.given is None else {"sample_weight": self.given}
+        return clone(model).fit(self.rows, self.labels, **weight)
+
+
+def base_model(atlas: Atlas, known: _Known, seed: int) -> Any:
+    """The estimator that embeds the rows: fitted if `select` has fitted it."""
+    if atlas.estimator is not None:
+        model = clone(atlas.estimator)
+        parameters = model.get_params(deep=False)
+        if "n_components" in parameters:
+            width = parameters.get("n_random_features", known.rows.shape[1])
+            most = known.rows.shape[1] if width is None else width
+            model.set_params(n_components=max(1, min(known.c - 1, most)))
+        if parameters.get("random_state", 0) is None:
+            model.set_params(random_state=seed)
+        return model
+    if len(known.codes) < FEWEST_ROWS:
+        most = min(known.c - 1, known.rows.shape[1])
+        return SupervisedPCA(most, shrinkage=0.1, random_state=seed)
+    model = select(known.rows, known.labels, random_state=seed).estimator
+    return model if known.given is None else clone(model)
+
+
+def arrange(atlas: Atlas, known: _Known, which: Codes, seed: int) -> None:
+    """Fit all but the base model, which is fitted."""
+    rows, places = _held_out(atlas.estimator_, known, seed)
+    codes, weight = known.codes[rows], known.weight[rows]
+    folds = Task(places, codes, "classes").folds(_folds(len(codes)), seed)
+    atlas._scores, scores = calibrated_scores(places, codes, weight, known.c, folds)
+    apart = dissimilarities(scores, codes, weight, known.c)
+    atlas.anchors_, atlas.radii_ = anchors(apart, atlas.layout)
+    dimensions = atlas.anchors_.shape[1]
+    atlas._local = LocalMaps.of(known.rows, known.codes, known.weight, known.c, dimensions)
+    points = atlas._local.project(known.rows[rows])
+    atlas.temperature_ = (
+        _accurate_temperature(atlas, scores, points, codes)
+        if isinstance(atlas.temperature, str)
+        else float(atlas.temperature)
+    )
+    atlas.heldout_rows_ = which[rows]
+    atlas.heldout_embedding_ = place(atlas, scores, points)
+    atlas.heldout_score_ = float(weight @ (scores.argmax(axis=1) == codes) / weight.sum())
+
+
+def place(atlas: Atlas, scores: Array, points: Array) -> Array:
+    """(n, c) class scores, (n, q) projected rows -> (n, 2) or (n, 3) places."""
+    places = np.empty((len(scores), atlas.anchors_.shape[1]))
+    size = atlas.detail * atlas.radii_
+    for here in _blocks(len(scores), scores.shape[1] * places.shape[1]):
+        p = softmax(scores[here] / atlas.temperature_, axis=1)
+        places[here] = p @ atlas.anchors_ + atlas._local.mixed(points[here], p, size)
+    return places
+
+
+def _folds(n: int) -> int:
+    return max(2, min(FOLDS, n // 2))
+
+
+def _held_out(model: Any, known: _Known, seed: int) -> tuple[Codes, Array]:
+    """Rows, and their (n, k) places by models fitted without them, in the frame of the model.
+
+    A flexible model leaves next to nothing within the classes of its training rows; so what new
+    rows look like can be learnt from held-out rows only.
+    """
+    n = len(known.codes)
+    task = Task(known.rows, known.codes, "classes")
+    if n > FEW_ROWS:
+        some = task.sample(min(FEW_ROWS, int(n * HELD_OUT)), np.random.default_rng(seed))
+        folds = [(np.setdiff1d(np.arange(n), some), some)]
+    else:
+        folds = task.folds(_folds(n), seed)
+    frame = embedded(model, known.rows)
+    found = np.empty_like(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit of all rows has given them already
+        for train, test in folds:
+            own = known.only(train).fitted(clone(model))
+            found[test] = FoldEmbedding(train, test, embedded(own, known.rows)).moved_onto(frame)
+    rows = np.sort(np.concatenate([test for _, test in folds]))
+    return rows, found[rows]
+
+
+def dissimilarities(scores: Array, codes: Codes, weight: Array, c: int) -> Array:
+    """(n, c) scores -> (c, c) symmetric: by how much the score of the other class is smaller."""
+    means = np.zeros((c, c))
+    for number in range(c):
+        own = codes == number
+        if own.any():
+            means[number] = weight[own] @ scores[own] / weight[own].sum()
+    apart = np.diag(means)[:, None] - means
+    apart = np.maximum(apart + apart.T, 0)
+    np.fill_diagonal(apart, 0)
+    return apart
+
+
+def _accurate_temperature(atlas: Atlas, scores: Array, points: Array, codes: Codes) -> float:
+    """The highest temperature whose map of held-out rows has the best accuracy, within an error."""
+    right = []
+    for temperature in TEMPERATURES:
+        atlas.temperature_ = temperature
+        places = place(atlas, scores, points)
+        k = min(NEIGHBOURS, len(places) - 1)
+        # A row is the first of its own neighbours.
+        near = codes[nearest(places, places, k + 1)[:, 1:]]
+        votes = np.zeros(scores.shape)
+        np.add.at(votes, (np.arange(len(near))[:, None], near), 1)
+        right.append((votes.argmax(axis=1) == codes).astype(float))
+    accuracies = [float(one.mean()) for one in right]
+    best = right[int(np.argmax(accuracies))]
+    for temperature, one in zip(TEMPERATURES, right, strict=True):
+        apart = best - one
+        if apart.mean() <= apart.std() / np.sqrt(len(apart)):
+            return temperature
+    raise AssertionError  # the best is no worse than itself
+
+
+def read_classes(
+    y: Any, weight: Array | None, n_rows: int, marker: Any, what: str = "The atlas"
+) -> tuple[NDArray[Any], Codes, list[Any], Codes]:
+    """The labels, the number of each one's class, the classes, sorted, and the rows that count.
+
+    These are labelled and have a weight above zero.
+    """
+    if y is None:
+        raise ValueError(f"{what} requires y to be passed, but the target y is None.")
+    if getattr(y, "shape", ())[1:] == (1,):
+        warn_user("y is a column-vector; pass an array of shape (n,).", DataConversionWarning)
+    labels, labelled = read_labels(y, n_rows, marker)
+    which = np.flatnonzero(labelled)
+    if weight is not None:
+        labels, which = labels[weight[which] > 0], which[weight[which] > 0]
+    if labels.ndim != 1 or choose_kernel(labels) != "delta":
+        raise ValueError(
+            f"{what} has an anchor for each class, so y must be one column of classes. Unknown "
+            "label type: "
+            + ("several columns." if labels.ndim != 1 else "continuous; cut it into bins first.")
+        )
+    classes, codes = number_labels(labels, label_kind(labels[0]), np.arange(len(labels)))
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}; at least two are required.")
+    return labels, codes, classes, which
+
+
+def _blocks(n: int, width: int) -> list[slice]:
+    size = max(1, BLOCK_NUMBERS // width)
+    return [slice(start, start + size) for start in range(0, n, size)]
