@@ -26,7 +26,7 @@ def anchors(apart: Array, layout: str) -> tuple[Array, Array]:
     """
     c = len(apart)
     if layout == "circle":
-        places = _circle(apart)
+        places = circle(apart)
     elif c == 2:
         places = np.array([[-1.0, 0.0], [1.0, 0.0]])
         places = np.pad(places, ((0, 0), (0, layout == "sphere")))
@@ -42,7 +42,7 @@ def anchors(apart: Array, layout: str) -> tuple[Array, Array]:
     return places / size, radii / size
 
 
-def _circle(apart: Array) -> Array:
+def circle(apart: Array) -> Array:
     """(c, c) -> (c, 2): on the unit circle from the left, clockwise, similar ones side by side."""
     c = len(apart)
     angles = np.pi - 2 * np.pi * np.arange(c) / c

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.exceptions import DataConversionWarning
 
 from .._base import devices
 from .._base.page import DocumentationLink
@@ -28,24 +26,20 @@ from .._base.validation import (
     check_weight,
     unchanged_on_error,
 )
-from .._base.warn import warn_user
 from .._core.class_scores import ClassScores, Codes, calibrated_scores
-from .._core.labels import choose_kernel, read_labels
-from .._core.labels.vocabulary import as_class_array, label_kind, number_labels
+from .._core.labels.vocabulary import as_class_array
 from .._core.layout import anchors
 from .._core.local_maps import LocalMaps
 from .._core.moments import Array
 from .._core.neighbours import nearest
 from .._fit.task import Task, embedded
 from ..methods import SupervisedPCA
-from .crossed import FoldEmbedding
+from .classes import LabelledRows, held_out_places, n_folds, read_classes, with_components
 from .selection import select
 
 __all__ = ["Atlas"]
 
 LAYOUTS = ("plane", "circle", "sphere")
-# Up to so many rows are all held out once, in five folds; of more rows some are held out.
-FEW_ROWS, FOLDS, HELD_OUT = 3000, 5, 0.2
 FEWEST_ROWS = 10  # for `select`
 # Temperatures that are tried. Higher ones mix discs so much that the local maps are lost.
 TEMPERATURES = (0.25, 0.1, 0.05)
@@ -187,10 +181,10 @@ class Atlas(
             rows = devices.host(check_rows(self, X, reset=True))
             weight = check_weight(sample_weight, rows)
             labels, codes, classes, which = read_classes(
-                y, weight, rows.shape[0], self.missing_label
+                "The atlas", y, rows.shape[0], self.missing_label, weight
             )
             weight = None if weight is None else weight[which]
-            known = _Known(rows[which], labels, codes, weight, len(classes))
+            known = LabelledRows(rows[which], labels, codes, weight, len(classes))
             seed = check_seed(self.random_state)
             self.estimator_ = known.fitted(base_model(self, known, seed))
             self.classes_ = as_class_array(classes)
@@ -290,50 +284,22 @@ def restore_state(atlas: Atlas, scores: ClassScores, local: LocalMaps) -> None:
     atlas._scores, atlas._local = scores, local
 
 
-class _Known:
-    """Labelled rows."""
-
-    def __init__(self, rows: Any, labels: Any, codes: Codes, weight: Any, c: int) -> None:
-        self.rows, self.labels, self.codes, self.c = rows, labels, codes, c
-        self.given = weight
-        self.weight = np.ones(len(codes)) if weight is None else weight
-
-    def only(self, which: Codes) -> _Known:
-        given = None if self.given is None else self.given[which]
-        return _Known(self.rows[which], self.labels[which], self.codes[which], given, self.c)
-
-    def fitted(self, model: Any) -> Any:
-        """A clone that is fitted, unless the model is already."""
-        if hasattr(model, "n_features_in_"):
-            return model
-        weight = {} if self.given is None else {"sample_weight": self.given}
-        return clone(model).fit(self.rows, self.labels, **weight)
-
-
-def base_model(atlas: Atlas, known: _Known, seed: int) -> Any:
+def base_model(atlas: Atlas, known: LabelledRows, seed: int) -> Any:
     """The estimator that embeds the rows: fitted if `select` has fitted it."""
+    d = known.rows.shape[1]
     if atlas.estimator is not None:
-        model = clone(atlas.estimator)
-        parameters = model.get_params(deep=False)
-        if "n_components" in parameters:
-            width = parameters.get("n_random_features", known.rows.shape[1])
-            most = known.rows.shape[1] if width is None else width
-            model.set_params(n_components=max(1, min(known.c - 1, most)))
-        if parameters.get("random_state", 0) is None:
-            model.set_params(random_state=seed)
-        return model
+        return with_components(atlas.estimator, known.c, d, seed)
     if len(known.codes) < FEWEST_ROWS:
-        most = min(known.c - 1, known.rows.shape[1])
-        return SupervisedPCA(most, shrinkage=0.1, random_state=seed)
+        return SupervisedPCA(min(known.c - 1, d), shrinkage=0.1)
     model = select(known.rows, known.labels, random_state=seed).estimator
     return model if known.given is None else clone(model)
 
 
-def arrange(atlas: Atlas, known: _Known, which: Codes, seed: int) -> None:
+def arrange(atlas: Atlas, known: LabelledRows, which: Codes, seed: int) -> None:
     """Fit all but the base model, which is fitted."""
-    rows, places = _held_out(atlas.estimator_, known, seed)
+    rows, places = held_out_places(atlas.estimator_, known, seed)
     codes, weight = known.codes[rows], known.weight[rows]
-    folds = Task(places, codes, "classes").folds(_folds(len(codes)), seed)
+    folds = Task(places, codes, "classes").folds(n_folds(len(codes)), seed)
     atlas._scores, scores = calibrated_scores(places, codes, weight, known.c, folds)
     apart = dissimilarities(scores, codes, weight, known.c)
     atlas.anchors_, atlas.radii_ = anchors(apart, atlas.layout)
@@ -358,34 +324,6 @@ def place(atlas: Atlas, scores: Array, points: Array) -> Array:
         p = softmax(scores[here] / atlas.temperature_, axis=1)
         places[here] = p @ atlas.anchors_ + atlas._local.mixed(points[here], p, size)
     return places
-
-
-def _folds(n: int) -> int:
-    return max(2, min(FOLDS, n // 2))
-
-
-def _held_out(model: Any, known: _Known, seed: int) -> tuple[Codes, Array]:
-    """Rows, and their (n, k) places by models fitted without them, in the frame of the model.
-
-    A flexible model leaves next to nothing within the classes of its training rows; so what new
-    rows look like can be learnt from held-out rows only.
-    """
-    n = len(known.codes)
-    task = Task(known.rows, known.codes, "classes")
-    if n > FEW_ROWS:
-        some = task.sample(min(FEW_ROWS, int(n * HELD_OUT)), np.random.default_rng(seed))
-        folds = [(np.setdiff1d(np.arange(n), some), some)]
-    else:
-        folds = task.folds(_folds(n), seed)
-    frame = embedded(model, known.rows)
-    found = np.empty_like(frame)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit of all rows has given them already
-        for train, test in folds:
-            own = known.only(train).fitted(clone(model))
-            found[test] = FoldEmbedding(train, test, embedded(own, known.rows)).moved_onto(frame)
-    rows = np.sort(np.concatenate([test for _, test in folds]))
-    return rows, found[rows]
 
 
 def dissimilarities(scores: Array, codes: Codes, weight: Array, c: int) -> Array:
@@ -420,33 +358,6 @@ def _accurate_temperature(atlas: Atlas, scores: Array, points: Array, codes: Cod
         if apart.mean() <= apart.std() / np.sqrt(len(apart)):
             return temperature
     raise AssertionError  # the best is no worse than itself
-
-
-def read_classes(
-    y: Any, weight: Array | None, n_rows: int, marker: Any, what: str = "The atlas"
-) -> tuple[NDArray[Any], Codes, list[Any], Codes]:
-    """The labels, the number of each one's class, the classes, sorted, and the rows that count.
-
-    These are labelled and have a weight above zero.
-    """
-    if y is None:
-        raise ValueError(f"{what} requires y to be passed, but the target y is None.")
-    if getattr(y, "shape", ())[1:] == (1,):
-        warn_user("y is a column-vector; pass an array of shape (n,).", DataConversionWarning)
-    labels, labelled = read_labels(y, n_rows, marker)
-    which = np.flatnonzero(labelled)
-    if weight is not None:
-        labels, which = labels[weight[which] > 0], which[weight[which] > 0]
-    if labels.ndim != 1 or choose_kernel(labels) != "delta":
-        raise ValueError(
-            f"{what} has an anchor for each class, so y must be one column of classes. Unknown "
-            "label type: "
-            + ("several columns." if labels.ndim != 1 else "continuous; cut it into bins first.")
-        )
-    classes, codes = number_labels(labels, label_kind(labels[0]), np.arange(len(labels)))
-    if len(classes) < 2:
-        raise ValueError(f"y has one class only, {classes[0]!r}; at least two are required.")
-    return labels, codes, classes, which
 
 
 def _blocks(n: int, width: int) -> list[slice]:

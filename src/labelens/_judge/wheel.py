@@ -6,19 +6,20 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.optimize import brentq
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._base.page import DocumentationLink
 from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_is_fitted, check_number, check_rows, unchanged_on_error
-from .._core.labels import choose_kernel, read_labels
-from .._core.labels.vocabulary import as_class_array, label_kind, number_labels
+from .._core.class_scores import class_means
+from .._core.labels.vocabulary import as_class_array
+from .._core.layout import circle
 from .._core.moments import Array
-from .._core.seriation import circular_order
 from ..methods import KernelSupervisedPCA
+from .classes import read_classes, with_components
 
 __all__ = ["Wheel"]
 
@@ -161,12 +162,7 @@ def embedder(wheel: Wheel, n_classes: int, n_features: int) -> Any:
     model = wheel.estimator
     if model is None:
         model = KernelSupervisedPCA(shrinkage=1e-3, scale="minmax", random_state=wheel.random_state)
-    model = clone(model)
-    parameters = model.get_params(deep=False)
-    if "n_components" in parameters:
-        width = parameters.get("n_random_features", n_features)
-        model.set_params(n_components=min(n_classes - 1, width))
-    return model
+    return with_components(model, n_classes, n_features, None)
 
 
 def arrange(
@@ -209,19 +205,7 @@ def _scores(wheel: Wheel, embedded: Array) -> Array:
 
 def numbered_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.intp], list[Any]]:
     """The labels as an array, the number of each row's class, and the classes, sorted."""
-    if y is None:
-        raise ValueError("The wheel requires y to be passed, but the target y is None.")
-    labels, _ = read_labels(y, n_rows, None)
-    if labels.ndim != 1 or choose_kernel(labels) != "delta":
-        raise ValueError(
-            "The wheel has an anchor for each class, so y must be one column of classes. Unknown "
-            "label type: "
-            + ("several columns." if labels.ndim != 1 else "continuous; cut it into bins first.")
-        )
-    classes, codes = number_labels(labels, label_kind(labels[0]), np.arange(n_rows))
-    if len(classes) < 2:
-        raise ValueError(f"y holds one class only, {classes[0]!r}; a wheel needs two or more.")
-    return labels, codes, classes
+    return read_classes("The wheel", y, n_rows)[:3]
 
 
 def _discriminant(embedded: Array, codes: Any, n_classes: int) -> tuple[Array, Array, Array]:
@@ -267,18 +251,11 @@ def _confusion(probabilities: Array, codes: Any) -> Array:
 
 
 def _class_means(rows: Array, codes: Any, n_classes: int) -> Array:
-    """(n, k) -> (c, k)"""
-    n = len(rows)
-    members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_classes, n))
-    return (members @ rows) / np.maximum(np.bincount(codes, minlength=n_classes), 1)[:, None]
+    return class_means(rows, codes, np.ones(len(rows)), n_classes)
 
 
 def _anchors(confusion: Array) -> Array:
     """(c, c) -> (c, 2) places on the unit circle, the confused ones side by side."""
-    c = len(confusion)
     apart = confusion.max() - confusion
     np.fill_diagonal(apart, 0)
-    angles = np.pi - 2 * np.pi * np.arange(c) / c
-    anchors = np.empty((c, 2))
-    anchors[circular_order(apart)] = np.column_stack([np.cos(angles), np.sin(angles)])
-    return anchors
+    return circle(apart)
