@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from .. import tables
 from .._fit.task import is_continuous
+from .._judge.atlas import Atlas
 from .._judge.selection import select
 from .._judge.trial import held_out
 from ..methods import METHODS, SupervisedPCA
@@ -95,17 +96,44 @@ def check_labels(labels: NDArray[Any], names: str) -> None:
 
 def stages(method: o.Method, *others: str) -> list[str]:
     """What `load` and `pick_model` do, and then the others."""
-    return [READING, *([COMPARING] if method == o.Method.auto else []), *others]
+    return [READING, *([COMPARING] if method in (o.Method.auto, o.Method.atlas) else []), *others]
 
 
 def pick_model(
     method: o.Method, table: tables.Table, asked: dict[str, Any], bar: Bar
 ) -> tuple[Any, str]:
     """The estimator to fit, and why it is that one if nobody named it."""
-    if method == o.Method.auto:
+    if method in (o.Method.auto, o.Method.atlas):
         bar.at(COMPARING)
         return choose(table.X, table.labels, asked)
     return build(method.value, asked), ""
+
+
+def pick_map(wanted: o.MethodOptions, table: tables.Table, bar: Bar) -> tuple[Any, str] | None:
+    """An atlas, and why it has its base model; None where no atlas is wanted.
+
+    It is the default for one column of classes, unless an option of another method is given.
+    """
+    given = {name: value for name, value in wanted.parameters().items() if value is not None}
+    others = given.keys() - {"random_state", "scale"}
+    classes = table.labels.ndim == 1 and not is_continuous(table.labels)
+    if wanted.method == o.Method.atlas:
+        if others:
+            name = min(others).replace("n_components", "components").replace("_", "-")
+            raise ValueError(f"--{name} is not for --method atlas, which chooses its base model.")
+        if not classes:
+            raise ValueError(
+                "--method atlas needs one column of classes; use another --method for numbers or "
+                "several labels."
+            )
+    elif wanted.method != o.Method.auto or others or not classes:
+        return None
+    bar.at(COMPARING)
+    seed = wanted.seed
+    train = np.flatnonzero(~held_out(table.labels, len(table.X), seed))
+    folds = min(FOLDS, len(train) // 2)
+    chosen = select(table.X[train], table.labels[train], cv=folds, random_state=seed)
+    return Atlas(clone(chosen.estimator), random_state=seed), chosen.reason
 
 
 def settle(

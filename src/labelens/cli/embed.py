@@ -28,8 +28,8 @@ from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
 from ..report.columns import embedding_frame
 from . import options as o
-from .build import load, pick_model, settle, stages
-from .output import Bar, in_words, new_files, show
+from .build import load, pick_map, pick_model, settle, stages
+from .output import Bar, in_words, new_files, show, warnings_as
 
 MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of gamma
 MOST_PLOTS = 9
@@ -65,8 +65,9 @@ def embed(
         ):
             table = load(data, columns, bar)
             notes = list(table.notes)
-            asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
-            model, reason = pick_model(wanted.method, table, asked, bar)
+            model, reason = pick_map(wanted, table, bar) or pick_projection(
+                wanted, table, notes, bar
+            )
             trial = try_out(model, table.X, table.labels, wanted.seed, table.names, bar.at)
             y = table.labels
             labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
@@ -74,12 +75,20 @@ def embed(
             bar.at(WRITING)
             frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
             tables.write(frame, folder / embedding)
-            save(trial.model, folder / FILES["model"], table=table.encoding)
+            with warnings_as(notes):
+                save(trial.model, folder / FILES["model"], table=table.encoding)
             bar.at(DRAWING)
             draw(folder / FILES["picture"], trial, labels, facts["method"])
             bar.at(REPORTING)
             write_report(folder / FILES["report"], contents(table, trial, labels, facts, notes))
         show(facts | {"written": str(out)}, json, quiet, notes)
+
+
+def pick_projection(
+    wanted: o.MethodOptions, table: tables.Table, notes: list[str], bar: Bar
+) -> tuple[Any, str]:
+    asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
+    return pick_model(wanted.method, table, asked, bar)
 
 
 def demo(

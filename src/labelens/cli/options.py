@@ -19,7 +19,7 @@ import typer
 
 from .._core.kernels import PARAMETERS as KERNELS
 
-Method = StrEnum("Method", ["auto", "srp", "ksrp", "spca", "kspca", "pca"])
+Method = StrEnum("Method", ["auto", "atlas", "srp", "ksrp", "spca", "kspca", "pca"])
 Format = StrEnum("Format", ["parquet", "csv"])
 Scale = StrEnum("Scale", ["none", "minmax", "standard"])
 LabelKernelName = StrEnum(

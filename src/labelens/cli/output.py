@@ -215,3 +215,12 @@ def _shown(value: Any) -> str:
         some = ", ".join(map(_shown, value[:12]))
         return some + (f", ... ({len(value)} in all)" if len(value) > 12 else "")
     return visible(str(value))
+
+
+@contextmanager
+def warnings_as(notes: list[str]) -> Iterator[None]:
+    """Add warnings to the notes, which are shown last."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    notes += [str(one.message) for one in caught]

@@ -241,5 +241,6 @@ def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
 
 def changed_parameters(estimator: Any) -> dict[str, Any]:
     """Those that differ from the defaults of the method."""
-    default = type(estimator)().get_params()
-    return {name: v for name, v in estimator.get_params().items() if v != default[name]}
+    default = type(estimator)().get_params(deep=False)
+    given = estimator.get_params(deep=False)
+    return {name: value for name, value in given.items() if value != default[name]}
