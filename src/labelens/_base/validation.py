@@ -363,4 +363,6 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight is negative at row {row}: {weight[row]!r}.")
+    if weight.size and not weight.any():  # scikit-learn 1.6 accepts it
+        raise ValueError("sample_weight must contain at least one non-zero number; all are 0.")
     return aligned(weight)
