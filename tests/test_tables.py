@@ -152,14 +152,14 @@ def test_of_a_file_of_labels_nothing_is_a_feature(tmp_path):
     pd.DataFrame({"a": range(5), "b": range(5)}).to_csv(tmp_path / "y.csv", index=False)
     found = tables.read(tmp_path / "X.npy", tmp_path / "y.csv", ["b"])
     assert list(found.columns) == ["x0", "x1", "b"]
-    with pytest.raises(ValueError, match=r"There is no label 'x1' in y\.csv; there are 'a', 'b'"):
+    with pytest.raises(ValueError, match=r"no column 'x1'. It has 'a', 'b'"):
         tables.read(tmp_path / "X.npy", tmp_path / "y.csv", ["x1"])
 
 
 def test_labels_of_another_length(tmp_path):
     np.save(tmp_path / "X.npy", np.zeros((5, 2)))
     np.save(tmp_path / "y.npy", np.zeros(4))
-    with pytest.raises(ValueError, match=r"4 labels, and there are 5 rows"):
+    with pytest.raises(ValueError, match=r"labels has 4 rows, the data 5"):
         tables.read(tmp_path / "X.npy", tmp_path / "y.npy")
 
 

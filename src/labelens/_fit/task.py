@@ -5,14 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 from sklearn.utils import _safe_indexing, indexable
 
 from .._base.threads import in_order
@@ -23,6 +29,11 @@ from .._core.moments import Array
 from .._core.neighbours import nearest
 
 Rows = NDArray[np.intp]
+Kind = Literal["classes", "numbers", "multilabel"]
+KINDS = ("classes", "numbers", "multilabel")
+# Whole numbers with more values than this are numbers, unless they number classes.
+MOST_CODES = 100
+ROWS_OF_A_CODE = 10
 METRICS = {"classes": "accuracy", "numbers": "R²", "multilabel": "micro-F1"}
 
 
@@ -32,10 +43,13 @@ class Task:
 
     X: Any
     labels: Any  # (n,) or (n, m), or CSR
-    kind: str  # "classes", "numbers" or "multilabel"
+    kind: str  # one of KINDS
+    groups: Any = None  # (n,): rows of one group are held out together
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any) -> Task:
+    def of(
+        cls, estimator: Any, X: Any, y: Any, kind: Kind | None = None, groups: Any = None
+    ) -> Task:
         if y is None:
             raise ValueError("y is None: there are no labels that an embedding could have seen.")
         (X,) = indexable(as_frame(X))
@@ -47,11 +61,10 @@ class Task:
                 f"Row {int(np.argmin(labelled))} of y has no label (missing_label={marker!r}), so "
                 "nothing can be said of it; pass the labelled rows alone."
             )
-        kernel = choose_kernel(labels)
-        if kernel == "linear":
-            return cls(X, labels, "multilabel")
-        numbers = kernel == "rbf" or is_continuous(labels)
-        return cls(X, labels, "numbers" if numbers else "classes")
+        if groups is not None and len(groups) != n:
+            raise ValueError(f"groups has {len(groups)} values, and X has {n} rows.")
+        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        return cls(X, labels, task_kind(labels, kind), codes)
 
     @property
     def n(self) -> int:
@@ -65,7 +78,8 @@ class Task:
         """The task of some rows; all of them are the task itself."""
         if len(which) == self.n:
             return self
-        return Task(self.rows(which), self.labels[which], self.kind)
+        groups = None if self.groups is None else self.groups[which]
+        return Task(self.rows(which), self.labels[which], self.kind, groups)
 
     def sample(self, size: int, draw: np.random.Generator) -> Rows:
         """At most `size` rows, in order, with classes in proportion."""
@@ -86,11 +100,18 @@ class Task:
             stratified = (
                 stratified and np.unique(spelled(self.labels), return_counts=True)[1].min() >= cv
             )
-            cv = (StratifiedKFold if stratified else KFold)(cv, shuffle=True, random_state=seed)
+            if self.groups is not None:
+                if (count := len(np.unique(self.groups))) < cv:
+                    raise ValueError(f"groups has {count} values, fewer than the {cv} folds.")
+                kind = StratifiedGroupKFold if stratified else GroupKFold
+                cv = kind(cv, shuffle=True, random_state=seed) if stratified else kind(cv)
+            else:
+                cv = (StratifiedKFold if stratified else KFold)(cv, shuffle=True, random_state=seed)
         labels = self.labels
         if labels.ndim == 1 and labels.dtype.kind not in "biufU":  # which scikit-learn rejects
             labels = spelled(labels)
-        return list(check_cv(cv, labels, classifier=stratified).split(self.X, labels))
+        splitter = check_cv(cv, labels, classifier=stratified)
+        return list(splitter.split(self.X, labels, self.groups))
 
     def folds(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
         """The same, where every row is held out once."""
@@ -191,17 +212,68 @@ def spelled(labels: NDArray[Any]) -> NDArray[Any]:
     return np.array([str(label) for label in classes])[codes]
 
 
-def is_continuous(labels: NDArray[Any]) -> bool:
-    """Numbers rather than classes: not all whole, or whole with nearly as many values as rows.
+def task_kind(labels: Any, asked: Kind | None = None) -> Kind:
+    """What labels are: decided once, on all rows, by every route; `asked` overrides.
 
-    Of several columns of numbers one that is continuous makes all so.
+    - several columns of 0 and 1: multilabel
+    - numbers with fractions: numbers; of several columns one makes all so
+    - whole numbers with more than 100 values: numbers, unless they are 0..c-1 or 1..c without a
+      hole and with ten rows or more each on average, as codes of classes are
+    - all others: classes
     """
+    if asked is not None:
+        if asked not in KINDS:
+            raise ValueError(f"task must be one of {', '.join(KINDS)}, got {asked!r}.")
+        if asked != "classes" and not sparse.issparse(labels) and labels.dtype.kind not in "biuf":
+            raise ValueError(f"task is {asked!r}, and the labels are not numbers.")
+        return asked
+    if choose_kernel(labels) == "linear":
+        return "multilabel"
+    return "numbers" if is_continuous(labels) else "classes"
+
+
+def is_continuous(labels: NDArray[Any]) -> bool:
+    """Numbers rather than classes, by the rules of `task_kind`."""
     if labels.ndim == 2:
         return labels.dtype.kind in "iuf" and any(is_continuous(column) for column in labels.T)
     if choose_kernel(labels) == "rbf":
         return True
-    distinct = len(set(labels.tolist()))
-    return labels.dtype.kind in "iuf" and distinct > max(100, len(labels) // 10)
+    if labels.dtype.kind not in "iuf":
+        return False
+    return _measure(np.unique(labels), len(labels))
+
+
+def _measure(values: NDArray[Any], n: int) -> bool:
+    """Whether sorted whole numbers, the values of n rows, measure something."""
+    codes = values[0] in (0, 1) and values[-1] - values[0] + 1 == len(values)
+    return len(values) > MOST_CODES and not (codes and n >= ROWS_OF_A_CODE * len(values))
+
+
+class TaskWatch:
+    """The decision of `task_kind` for labels that come in chunks: the same as for all at once."""
+
+    def __init__(self) -> None:
+        self._n, self._kinds = 0, set[str]()
+        self._values: list[NDArray[Any]] | None = None  # of every column of whole numbers
+
+    def look(self, labels: Any) -> None:
+        """At the labels of one chunk."""
+        self._n += labels.shape[0]
+        self._kinds.add(choose_kernel(labels))
+        if sparse.issparse(labels) or labels.dtype.kind not in "iuf":
+            return
+        columns = [np.unique(c) for c in (labels.T if labels.ndim == 2 else [labels])]
+        known = self._values or [c[:0] for c in columns]
+        self._values = [np.union1d(a, b) for a, b in zip(known, columns, strict=True)]
+
+    @property
+    def kind(self) -> Kind:
+        if "rbf" in self._kinds:
+            return "numbers"
+        if self._kinds == {"linear"}:
+            return "multilabel"
+        whole = self._values if self._kinds == {"delta"} else None
+        return "numbers" if any(_measure(v, self._n) for v in whole or ()) else "classes"
 
 
 def score(guesses: Any, labels: Any, continuous: bool) -> float:

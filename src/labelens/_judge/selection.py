@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._base.jit import get_ready
@@ -14,7 +15,7 @@ from .._base.validation import check_number, check_seed, refuse_non_finite
 from .._fit import settings
 from .._fit.batch import read_batch
 from .._fit.projection import Projection
-from .._fit.task import Task
+from .._fit.task import Kind, Task
 from ..methods import METHODS, SupervisedPCA
 from .candidates import make_candidates, read_templates, what_varies
 from .comparison import Judging, compared, simpler_first
@@ -82,6 +83,8 @@ def select(
     n_neighbors: int | None = None,
     max_rows: int = 3_000,
     effort: Literal["high", "low"] = "high",
+    task: Kind | None = None,
+    groups: ArrayLike | None = None,
     random_state: RandomState | None = None,
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
@@ -129,6 +132,12 @@ def select(
     effort : {"high", "low"}, default="high"
         "low" tries no exact kernels and compares candidates on a quarter of `max_rows`, in two
         folds.
+    task : {"classes", "numbers", "multilabel"}, default=None
+        What y is. None: columns of 0 and 1 are multilabel, numbers with fractions and whole
+        numbers with more than 100 values (unless they number classes) are numbers, all others
+        are classes.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group are held out together.
     random_state : int, RandomState instance or None, default=None
         Seed of samples, folds and estimators.
 
@@ -181,21 +190,21 @@ def select(
         raise ValueError(f"effort must be 'high' or 'low', got {effort!r}.")
     templates, seed = read_templates(estimators), check_seed(random_state)
     lead = clone(templates[0] if templates else SupervisedPCA())
-    task, batch = Task.of(lead, X, y), read_batch(lead, X, y, None, True, True)
+    rows, batch = Task.of(lead, X, y, task, groups), read_batch(lead, X, y, None, True, True)
     _refuse_values(batch.rows, getattr(lead, "feature_names_in_", None))
-    task = task.only(batch.numbers)  # a class of weight zero is as if it were not there
-    if (n := min(task.n, max_rows)) < 2 * cv:
-        more = " or a larger max_rows" if n < task.n else ""
+    rows = rows.only(batch.numbers)  # a class of weight zero is as if it were not there
+    if (n := min(rows.n, max_rows)) < 2 * cv:
+        more = " or a larger max_rows" if n < rows.n else ""
         raise ValueError(f"{n} rows are too few for cv={cv} folds; pass a smaller cv{more}.")
     get_ready(batch.rows.size)
     if effort == "low":
         max_rows, cv = max(max_rows // 4, min(max_rows, 1000)), 2
     candidates = make_candidates(
-        templates, task, batch, n_components, grid, seed, exact=effort == "high"
+        templates, rows, batch, n_components, grid, seed, exact=effort == "high"
     )
     _refuse_other_rows(candidates, lead)
     judging = Judging(scoring, n_neighbors, seed)
-    outcomes = compared(candidates, task, batch, max_rows, cv, judging, not templates)
+    outcomes = compared(candidates, rows, batch, max_rows, cv, judging, not templates)
     # Those that went further first, the better of them first.
     order = sorted(range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].score))
     order = simpler_first(order, candidates, outcomes)
@@ -212,7 +221,7 @@ def select(
         for i in order
     ]
     best = clone(candidates[order[0]]).fit(X, y)
-    metric = judging.metric(task)
+    metric = judging.metric(rows)
     return Selection(
         best,
         {name: getattr(best, name) for name in names if hasattr(best, name)},
@@ -220,7 +229,7 @@ def select(
         table[0]["error"],
         metric,
         table,
-        _reason(table, names, metric, cv, task.n),
+        _reason(table, names, metric, cv, rows.n),
     )
 
 

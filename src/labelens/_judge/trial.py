@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from .._base.optional import require
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._fit.shuffles import shuffler
-from .._fit.task import Task, is_continuous, score, spelled
+from .._fit.task import Kind, Task, score, spelled, task_kind
 
 HELD_OUT = 0.25
 # Rows that neighbours are looked for among, and rows that look: more would take minutes.
@@ -60,10 +60,16 @@ class Trial:
         return float(np.mean([judgement.scores.heldout for judgement in self.each]))
 
 
-def held_out(labels: NDArray[Any] | None, n: int, seed: int) -> NDArray[np.bool_]:
-    """A quarter of the rows, of every class where it has rows enough."""
+def held_out(
+    labels: NDArray[Any] | None, n: int, seed: int, kind: Kind | None = None, groups: Any = None
+) -> NDArray[np.bool_]:
+    """A quarter of the rows, of every class where it has rows enough; of `groups`, a quarter."""
     strata = None
-    if labels is not None and labels.ndim == 1 and not is_continuous(labels):
+    if groups is not None:
+        splitter = GroupShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
+        _, test = next(splitter.split(np.arange(n), groups=groups))
+        return np.isin(np.arange(n), test)
+    if labels is not None and labels.ndim == 1 and task_kind(labels, kind) != "numbers":
         _, codes, counts = np.unique(spelled(labels), return_inverse=True, return_counts=True)
         if counts.min() >= 2 and len(counts) <= n * HELD_OUT * 0.5:
             strata = codes
@@ -81,13 +87,18 @@ def try_out(
     seed: int,
     names: list[str] | None = None,
     report_stage: Callable[[str], object] = lambda stage: None,
+    *,
+    kind: Kind | None = None,
+    test: NDArray[np.bool_] | None = None,
 ) -> Trial:
     """Fit on three quarters of the rows, and measure what the rest says of it.
 
-    `report_stage` is called with the stage that begins.
+    `report_stage` is called with the stage that begins; `kind` is what labels are, if not what
+    `task_kind` says; `test` are the rows to hold out, if others than `held_out` says.
     """
     report_stage(FITTING)
-    continuous, test = is_continuous(labels), held_out(labels, len(X), seed)
+    continuous = task_kind(labels, kind) == "numbers"
+    test = held_out(labels, len(X), seed, kind) if test is None else test
 
     def rows(which: NDArray[Any]) -> Any:
         if names is None:

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .. import tables
-from .._fit.task import is_continuous
+from .._fit.task import Kind, is_continuous, task_kind
 from .._judge.atlas import Atlas
 from .._judge.selection import select
-from .._judge.trial import held_out
 from ..methods import METHODS, SupervisedPCA
 from . import options as o
 from .output import Bar
 
 READING, COMPARING = "reading", "comparing methods"
+LABEL_KERNELS = {"classes": "delta", "numbers": "rbf", "multilabel": "linear"}
+DOUBTFUL = 20  # different whole numbers, above which classes may well be numbers
 FOLDS = 5  # that methods are compared in; fewer of very few rows
 
 
@@ -41,7 +42,12 @@ def build(method: str, options: dict[str, Any]) -> Any:
 def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
     """A file as a DataFrame, with the labels of a second file."""
     return tables.read(
-        data, columns.labels, columns.label or (), lambda share: bar.at(READING, share)
+        data,
+        columns.labels,
+        columns.label or (),
+        lambda share: bar.at(READING, share),
+        on=columns.on,
+        by_position=columns.by_position,
     )
 
 
@@ -56,7 +62,7 @@ def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
         drop=columns.drop or (),
         impute=o.filling(columns.impute),
     )
-    check_labels(table.labels, ", ".join(map(repr, label)))
+    check_labels(table.labels, ", ".join(map(repr, label)), columns.kind)
     return table
 
 
@@ -72,7 +78,7 @@ def label_names(names: list[str], columns: o.ColumnOptions) -> list[str]:
     return label
 
 
-def check_labels(labels: NDArray[Any], names: str) -> None:
+def check_labels(labels: NDArray[Any], names: str, kind: Kind | None = None) -> None:
     """Say why nothing can be learnt from them, if so."""
     values = set(map(str, labels.ravel().tolist()))
     if len(values) < 2:
@@ -87,7 +93,8 @@ def check_labels(labels: NDArray[Any], names: str) -> None:
             "a column whose values repeat."
         )
     columns = [np.array(column.tolist()) for column in labels.T] if labels.ndim == 2 else []
-    if any(map(is_continuous, columns)) and not is_continuous(labels):
+    task = task_kind(labels, kind)
+    if kind is None and task != "numbers" and any(map(is_continuous, columns)):
         raise ValueError(
             f"Some of the labels {names} are classes and some are numbers; name labels of one "
             "kind, or cut the numbers into classes first."
@@ -100,23 +107,31 @@ def stages(method: o.Method, *others: str) -> list[str]:
 
 
 def pick_model(
-    method: o.Method, table: tables.Table, asked: dict[str, Any], bar: Bar
+    method: o.Method,
+    table: tables.Table,
+    asked: dict[str, Any],
+    bar: Bar,
+    kind: Kind,
+    train: NDArray[np.intp],
 ) -> tuple[Any, str]:
     """The estimator to fit, and why it is that one if nobody named it."""
     if method in (o.Method.auto, o.Method.atlas):
         bar.at(COMPARING)
-        return choose(table.X, table.labels, asked)
+        groups = None if table.groups is None else table.groups[train]
+        return choose(table.X[train], table.labels[train], asked, kind, groups)
     return build(method.value, asked), ""
 
 
-def pick_map(wanted: o.MethodOptions, table: tables.Table, bar: Bar) -> tuple[Any, str] | None:
+def pick_map(
+    wanted: o.MethodOptions, table: tables.Table, bar: Bar, kind: Kind, train: NDArray[np.intp]
+) -> tuple[Any, str] | None:
     """An atlas, and why it has its base model; None where no atlas is wanted.
 
     It is the default for one column of classes, unless an option of another method is given.
     """
     given = {name: value for name, value in wanted.parameters().items() if value is not None}
     others = given.keys() - {"random_state", "scale"}
-    classes = table.labels.ndim == 1 and not is_continuous(table.labels)
+    classes = table.labels.ndim == 1 and kind == "classes"
     if wanted.method == o.Method.atlas:
         if others:
             name = min(others).replace("n_components", "components").replace("_", "-")
@@ -130,23 +145,33 @@ def pick_map(wanted: o.MethodOptions, table: tables.Table, bar: Bar) -> tuple[An
         return None
     bar.at(COMPARING)
     seed = wanted.seed
-    train = np.flatnonzero(~held_out(table.labels, len(table.X), seed))
     folds = min(FOLDS, len(train) // 2)
     chosen = select(table.X[train], table.labels[train], cv=folds, random_state=seed)
     return Atlas(clone(chosen.estimator), random_state=seed), chosen.reason
 
 
 def settle(
-    options: dict[str, Any], labels: NDArray[Any], n_features: int, notes: list[str]
-) -> dict[str, Any]:
-    """Fill in what labels decide: their kernel, and directions beyond those of the classes."""
-    options = dict(options)
-    if is_continuous(labels) and options.get("label_kernel") is None:
-        options["label_kernel"] = "rbf"  # also for whole numbers, which are classes by default
+    options: dict[str, Any],
+    labels: NDArray[Any],
+    n_features: int,
+    notes: list[str],
+    asked: Kind | None = None,
+    found: Kind | None = None,
+) -> tuple[dict[str, Any], Kind]:
+    """Fill in what labels decide, and what they are: the one decision of a command.
+
+    `found` is the decision on all rows, where these labels are some of them.
+    """
+    options, kind = dict(options), task_kind(labels, asked or found)
+    if asked is None and (note := _doubt(labels, kind)):
+        notes.append(note)
+    if options.get("label_kernel") is None and (asked is not None or kind == "numbers"):
+        # Whole numbers would be classes by default.
+        options["label_kernel"] = LABEL_KERNELS[kind]
     if options.get("n_components") is None:
         options["n_components"] = min(2, n_features)
     k = options["n_components"]
-    if not is_continuous(labels) and labels.ndim == 1 and options.get("target_weight") is None:
+    if kind == "classes" and labels.ndim == 1 and options.get("target_weight") is None:
         classes = len(set(labels.tolist()))
         if classes <= k:
             options["target_weight"] = 0.9
@@ -154,13 +179,32 @@ def settle(
                 f"{classes} classes span {classes - 1} direction{'s' if classes > 2 else ''}: "
                 "the rest show variance (target_weight 0.9)."
             )
-    return options
+    return options, kind
 
 
-def choose(X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any]) -> tuple[Any, str]:
-    """The best of a few, by cross-validation of the training rows, and a sentence that says why."""
+def _doubt(labels: NDArray[Any], kind: Kind) -> str:
+    """What to say of whole numbers, which may be either."""
+    if labels.ndim > 1 or labels.dtype.kind not in "iuf":
+        return ""
+    count = len(np.unique(labels))
+    if kind == "numbers" and (labels == np.floor(labels)).all():
+        return (
+            f"The labels are whole numbers with {count:,} different values: taken as numbers. Use "
+            "--task classes if they are classes."
+        )
+    if kind == "classes" and count > DOUBTFUL:
+        return (
+            f"The labels are whole numbers with {count:,} different values: taken as classes. Use "
+            "--task numbers if they measure something."
+        )
+    return ""
+
+
+def choose(
+    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], kind: Kind, groups: Any = None
+) -> tuple[Any, str]:
+    """The best of a few, by cross-validation, and a sentence that says why."""
     seed = options["random_state"]
-    train = np.flatnonzero(~held_out(labels, len(X), seed))
     kernel = any(options.get(name) is not None for name in ("kernel", "gamma"))
     rivals = [build(method, options) for method in (["kspca"] if kernel else ["spca", "kspca"])]
     grid: dict[str, Any] = {}  # None: the default list
@@ -168,6 +212,13 @@ def choose(X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any]) -> tu
         grid["gamma"] = None
     if options.get("shrinkage") is None:
         grid["shrinkage"] = None
-    folds = min(FOLDS, len(train) // 2)
-    chosen = select(X[train], labels[train], rivals, grid=grid, cv=folds, random_state=seed)
-    return clone(chosen.estimator), chosen.reason
+    folds = min(FOLDS, len(X) // 2)
+    if groups is not None:
+        folds = min(folds, len(set(groups.tolist())))
+    chosen = select(
+        X, labels, rivals, grid=grid, cv=folds, task=kind, groups=groups, random_state=seed
+    )
+    model = clone(chosen.estimator)
+    if "random_state" in model.get_params():  # as it was asked for, not as drawn for the folds
+        model.set_params(random_state=seed)
+    return model, chosen.reason

@@ -20,8 +20,8 @@ from sklearn.base import clone
 
 from .. import __version__, plot, tables
 from .._base.optional import require
-from .._fit.task import Task
-from .._judge.trial import FITTING, JUDGING, Scores, Trial, try_out
+from .._fit.task import Kind, Task
+from .._judge.trial import FITTING, JUDGING, Scores, Trial, held_out, try_out
 from ..explorer.explored import changed_parameters
 from ..persist import save
 from ..plot.reports import gamma_scores
@@ -65,13 +65,20 @@ def embed(
         ):
             table = load(data, columns, bar)
             notes = list(table.notes)
-            model, reason = pick_map(wanted, table, bar) or pick_projection(
-                wanted, table, notes, bar
+            y, settled = table.labels, list[str]()
+            asked, kind = settle(wanted.parameters(), y, len(table.names), settled, columns.kind)
+            test = held_out(y, len(y), wanted.seed, kind, table.groups)
+            train = np.flatnonzero(~test)
+            chosen = pick_map(wanted, table, bar, kind, train)
+            if chosen is None:
+                notes += settled
+                chosen = pick_model(wanted.method, table, asked, bar, kind, train)
+            model, reason = chosen
+            trial = try_out(
+                model, table.X, y, wanted.seed, table.names, bar.at, kind=kind, test=test
             )
-            trial = try_out(model, table.X, table.labels, wanted.seed, table.names, bar.at)
-            y = table.labels
             labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
-            facts = summary(data, table, reason, trial, labels)
+            facts = summary(data, table, reason, trial, labels, kind)
             bar.at(WRITING)
             frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
             tables.write(frame, folder / embedding)
@@ -82,13 +89,6 @@ def embed(
             bar.at(REPORTING)
             write_report(folder / FILES["report"], contents(table, trial, labels, facts, notes))
         show(facts | {"written": str(out)}, json, quiet, notes)
-
-
-def pick_projection(
-    wanted: o.MethodOptions, table: tables.Table, notes: list[str], bar: Bar
-) -> tuple[Any, str]:
-    asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
-    return pick_model(wanted.method, table, asked, bar)
 
 
 def demo(
@@ -106,9 +106,11 @@ def summary(
     reason: str,
     trial: Trial,
     columns: dict[str, NDArray[Any]],
+    kind: Kind,
 ) -> dict[str, Any]:
     """What is printed."""
     facts: dict[str, Any] = dict(data=data.name, rows=len(table.X), features=len(table.names))
+    facts["task"] = kind
     classes = [{"classes": len(set(values.tolist()))} for values in columns.values()]
     several = len(columns) > 1
     if not trial.continuous and not several:
@@ -192,7 +194,8 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
     for ax in places[len(shown) :]:
         ax.remove()
     for ax, (name, values), judgement in zip(places, shown, trial.each, strict=False):
-        plot.scatter(trial.Z, values, ax=ax, test=trial.test)
+        kind: Kind = "numbers" if trial.continuous else "classes"
+        plot.scatter(trial.Z, values, ax=ax, test=trial.test, task=kind)
         scores = judgement.scores
         ax.set_title(
             f"{method if len(columns) == 1 else name}: held-out {scores.metric} "

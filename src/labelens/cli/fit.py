@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from glob import has_magic
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .._base.optional import require
 from .._base.validation import some
-from .._engines.sources import Source, column_names, open_source
+from .._engines.sources import Chunk, Source, column_names, open_source
 from .._fit.first_pass import sample_of
+from .._fit.task import TaskWatch
 from .._judge.trial import FITTING
 from .._out_of_core.checkpoint import Checkpoint
 from .._out_of_core.fitting import stream_into
@@ -65,8 +68,10 @@ def fit(
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
             table = load(data, columns, bar)
             notes = list(table.notes)
-            asked = settle(wanted.parameters(), table.labels, len(table.names), notes)
-            model, reason = pick_model(wanted.method, table, asked, bar)
+            y = table.labels
+            asked, kind = settle(wanted.parameters(), y, len(table.names), notes, columns.kind)
+            everything = np.arange(len(y))
+            model, reason = pick_model(wanted.method, table, asked, bar, kind, everything)
             bar.at(FITTING)
             rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             start = perf_counter()
@@ -107,13 +112,16 @@ def fit_streamed(
     automatic = wanted.method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
     chunks = source.chunks(max(1, CHUNK_BYTES // source.row_bytes), features=automatic)
-    sample = sample_of(chunks, COMPARED if automatic else LOOKED_AT)
+    watch = TaskWatch()
+    sample = sample_of(_watched(chunks, watch), COMPARED if automatic else LOOKED_AT)
     if sample is None:
         raise ValueError(f"There are no rows in {source.title}.")
     labels = sample.y.values
-    asked = settle(wanted.parameters(), labels, source.head.shape[1], notes)
+    asked, kind = settle(
+        wanted.parameters(), labels, source.head.shape[1], notes, columns.kind, watch.kind
+    )
     if automatic:
-        model, reason = choose(sample.X, labels, asked)
+        model, reason = choose(sample.X, labels, asked, kind)
         reason += f" (Compared on {sample.n_rows} rows.)"
     else:
         model, reason = build(wanted.method.value, asked), ""
@@ -121,6 +129,12 @@ def fit_streamed(
     meter.does("fitting")
     stream_into(model, source, memory, state, meter)
     return model, source, reason, notes, state
+
+
+def _watched(chunks: Iterable[Chunk], watch: TaskWatch) -> Iterator[Chunk]:
+    for chunk in chunks:
+        watch.look(chunk.y.values)
+        yield chunk
 
 
 def _opened(data: Path, columns: o.ColumnOptions) -> Source:

@@ -26,6 +26,7 @@ LabelKernelName = StrEnum(
     "LabelKernelName",
     ["auto", "delta", "linear", "rbf", "ranked", "sliced", "ordinal", "tree", "jaccard"],
 )
+TaskName = StrEnum("TaskName", ["classes", "numbers", "multilabel"])
 ClassWeight = StrEnum("ClassWeight", ["balanced"])
 Impute = StrEnum("Impute", ["mean", "median", "drop"])
 
@@ -58,9 +59,20 @@ class ColumnOptions:
     label: Annotated[
         list[str] | None, typer.Option(help="The column of labels; may be repeated.")
     ] = None
-    labels: Annotated[Path | None, typer.Option(help="A file of labels for an array of rows.")] = (
-        None
-    )
+    labels: Annotated[Path | None, typer.Option(help="A second file, of labels.")] = None
+    on: Annotated[
+        str | None, typer.Option(help="The key that joins --labels; found if there is one only.")
+    ] = None
+    by_position: Annotated[
+        bool, typer.Option("--by-position", help="Join --labels by row position.")
+    ] = False
+    task: Annotated[
+        TaskName | None, typer.Option(help="What labels are, if not what their values say.")
+    ] = None
+    groups: Annotated[
+        str | None,
+        typer.Option(help="A column: rows with the same value are held out together."),
+    ] = None
     features: Annotated[
         list[str] | None, typer.Option(help="Only this column as a feature; may be repeated.")
     ] = None
@@ -68,6 +80,11 @@ class ColumnOptions:
     impute: Annotated[
         Impute | None, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
     ] = None
+
+    @property
+    def kind(self) -> Any:
+        """The task that was asked for, as the library takes it."""
+        return None if self.task is None else self.task.value
 
 
 @dataclass(frozen=True)

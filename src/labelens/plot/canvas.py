@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.optional import require
-from .._core.labels import choose_kernel, read_labels
+from .._core.labels import read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
+from .._fit.task import task_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -197,7 +198,7 @@ class RowColours:
     values: Array | None = None  # (n,) of continuous labels
 
     @classmethod
-    def of(cls, y: Any, n: int, names: Any = None) -> RowColours:
+    def of(cls, y: Any, n: int, names: Any = None, task: Any = None) -> RowColours:
         """Classes by colour and marker, continuous labels by a colour map."""
         if y is None:
             if names is not None:
@@ -209,7 +210,7 @@ class RowColours:
                 f"y has {labels.shape[1]} columns, and rows can be coloured by one: pass y[:, 0], "
                 "or another."
             )
-        if choose_kernel(labels) == "rbf":
+        if task_kind(labels, task) == "numbers":
             if names is not None:
                 raise ValueError("names are those of classes, and y is continuous.")
             return cls.by_value(labels.astype(np.float64))

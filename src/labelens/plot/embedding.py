@@ -14,6 +14,7 @@ from .._base.validation import check_rows
 from .._core.labels import read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
+from .._fit.task import Kind
 from .._judge.wheel import Wheel
 from . import canvas
 from .canvas import Axes, RowColours
@@ -31,6 +32,7 @@ def scatter(
     ax: Axes | None = None,
     test: ArrayLike | None = None,
     names: Iterable[str] | None = None,
+    task: Kind | None = None,
 ) -> Axes:
     """Draw an embedding: its first two columns, or one column as a strip for each class.
 
@@ -42,14 +44,16 @@ def scatter(
     Z : array-like of shape (n_samples, n_components)
         Finite numbers, as `transform` returns them.
     y : array-like of shape (n_samples,), default=None
-        Labels. Floats that are not all whole numbers are continuous and shown by a colour bar (in a
-        strip by height too), all others are classes, shown by colour and marker.
+        Labels. Numbers are shown by a colour bar (in a strip by height too), classes by colour and
+        marker; `labelens.select` says which are which.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
     test : array-like of bool of shape (n_samples,), default=None
         True for test rows, which are drawn solid, and False for training rows, drawn hollow.
     names : sequence of str, default=None
         What to call the classes, in the order of the sorted labels.
+    task : {"classes", "numbers"}, default=None
+        What y is, if not what its values say.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def scatter(
     ['setosa', 'versicolor', 'virginica']
     """
     embedded = _check_embedding(Z)
-    colouring = RowColours.of(y, len(embedded), names)
+    colouring = RowColours.of(y, len(embedded), names, task)
     mask = canvas.check_mask(test, len(embedded))
     ax = canvas.axes_or_new(ax)
     strip = embedded.shape[1] == 1
@@ -75,14 +79,14 @@ def scatter(
     if strip and colouring.values is None:
         limits[1] = -0.6, max(len(colouring.names), 1) - 0.4
     remarks = [canvas.draw_rows(ax, points, colouring, mask, limits)]
-    ax.set(xlim=limits[0], ylim=limits[1], xlabel="component 0")
+    ax.set(xlim=limits[0], ylim=limits[1], xlabel="component 1")
     ax.locator_params(nbins=6)
     dense = len(points) > canvas.MOST_POINTS
     keys = []
     if strip:
         _label_strip(ax, colouring)
     else:
-        ax.set_ylabel("component 1")
+        ax.set_ylabel("component 2")
         if 1 <= len(colouring.names) <= MOST_KEYS:
             keys = colouring.keys(dense)
         elif colouring.names:

@@ -76,7 +76,7 @@ def embedding_frame(
     labels: Mapping[str, NDArray[Any]] | None = None,
 ) -> Any:
     """A DataFrame of an embedding: numbers of rows, part, labels and components."""
-    columns: dict[str, Any] = {"row": numbers}
+    columns: dict[str, Any] = {getattr(numbers, "name", None) or "row": numbers}
     if test is not None:
         columns["part"] = np.where(test, "test", "train")
     columns |= {f"label_{name}": values for name, values in (labels or {}).items()}

@@ -6,5 +6,6 @@ pandas holds them, pyarrow reads CSV; what is decided about a column is said in 
 from .columns import Table, align, pick
 from .encoding import Encoding
 from .files import read, write
+from .joining import join
 
-__all__ = ["Encoding", "Table", "align", "pick", "read", "write"]
+__all__ = ["Encoding", "Table", "align", "join", "pick", "read", "write"]

@@ -31,6 +31,7 @@ class Table:
     notes: list[str]
     encoding: Encoding  # how new rows become such features
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)  # labels, each as it was, (n,)
+    groups: NDArray[Any] | None = None  # (n,) codes of rows that belong together
 
 
 def pick(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.optional import require
-from .._base.validation import some
+from .joining import join
 from .text import NOT_GZIPPED, TextFile, narrowed
 
 if TYPE_CHECKING:
@@ -39,10 +39,12 @@ def read(
     labels: Path | None = None,
     wanted: Sequence[str] = (),
     progress: Callable[[float], object] = lambda share: None,
+    *,
+    on: str | None = None,
+    by_position: bool = False,
 ) -> Frame:
-    """A file of any kind we know as a DataFrame; `labels` is a second file for arrays.
+    """A file of any kind we know as a DataFrame; `labels` is a second file, joined by `join`.
 
-    Of its columns those that are `wanted` are taken, or all; an only one is called "label".
     `progress` is called with the share of the file that has been read.
     """
     pandas = require("pandas", extra="cli")
@@ -64,7 +66,10 @@ def read(
         raise ValueError(f"{path.name} cannot be read: {_reason(error)}") from error
     frame.columns = [str(column) for column in frame.columns]
     if labels is not None:
-        frame = _with_labels(frame, read(labels), labels, list(wanted))
+        named = kind not in (".npy", ".npz")
+        frame = join(
+            frame, read(labels), wanted, on=on, by_position=by_position or not (named or on)
+        )
     if duplicates := sorted(set(frame.columns[frame.columns.duplicated()])):
         raise ValueError(f"{path.name} has two columns called {duplicates[0]!r}; rename one.")
     if not len(frame):
@@ -77,21 +82,6 @@ def _similar(path: Path) -> str:
     beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
     near = get_close_matches(path.name, beside, n=1, cutoff=0.7)
     return f" Did you mean {near[0]}?" if near else ""
-
-
-def _with_labels(frame: Frame, labels: Frame, path: Path, wanted: list[str]) -> Frame:
-    if len(labels) != len(frame):
-        raise ValueError(f"{path.name} has {len(labels)} labels, and there are {len(frame)} rows.")
-    names = list(labels.columns)
-    if len(names) == 1 and wanted != names:
-        labels.columns = names = ["label"]
-    if unknown := [name for name in wanted if name not in names]:
-        raise ValueError(
-            f"There is no label {unknown[0]!r} in {path.name}; there are {some(names)}."
-        )
-    if wanted:
-        labels = labels[wanted]  # the others are no features
-    return require("pandas", extra="cli").concat([frame, labels], axis=1)
 
 
 def _reason(error: Exception) -> str:
