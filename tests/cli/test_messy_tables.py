@@ -1,6 +1,7 @@
 """Messy tables: each test is a wrong result that a table of real data once gave."""
 
 import json
+import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -113,3 +114,165 @@ def test_a_regression_has_a_colour_bar(run, houses, monkeypatch):
     assert len(ax.figure.axes) == 2  # the colour bar
     assert len(ax.get_legend().get_texts()) == 2  # training and test rows
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("component 1", "component 2")
+
+
+# Columns -----------------------------------------------------------------------------------------
+
+
+def told(run, *options):
+    done = run(
+        "embed", "data.csv", "--label", "y", "--method", "spca", "--json", "--force", *options
+    )
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    return facts, " ".join(facts.get("notes", []))
+
+
+def test_row_numbers_and_identifiers_are_left_out(run, rng):
+    y = np.sort(rng.choice(["a", "b"], 200))
+    frame = pd.DataFrame({"x": rng.normal(size=200), "code": [f"k{i}" for i in range(200)], "y": y})
+    frame["customer_id"] = rng.permutation(10 * np.arange(200) + 7)
+    frame.to_csv("data.csv")  # with an index, in the order of the label
+    facts, notes = told(run)
+    assert facts["features"] == 1
+    assert facts["held-out 1-NN accuracy"] < 0.7
+    assert "row numbers: 'Unnamed: 0'" in notes
+    assert "'code', 'customer_id'" in notes
+    assert told(run, "--features", "customer_id")[0]["features"] == 1  # if asked for
+
+
+@pytest.mark.parametrize("copy", [lambda y: y.map({"a": 1, "b": 2}), lambda y: y.str.upper()])
+def test_a_copy_of_the_label_is_pointed_out(run, rng, copy):
+    frame = pd.DataFrame({"x": rng.normal(size=90), "y": rng.choice(["a", "b"], 90)})
+    frame.assign(again=copy(frame["y"])).to_csv("data.csv", index=False)
+    assert "WARNING: the column 'again' determines the label 'y'" in told(run)[1]
+    frame.to_csv("data.csv", index=False)
+    assert "WARNING" not in told(run)[1]
+
+
+@pytest.mark.parametrize("method", ["spca", "auto"])
+def test_rows_of_one_patient_are_held_out_together(run, rng, method):
+    patient = np.repeat(np.arange(20), 20)
+    X = 9 * rng.normal(size=(20, 5))[patient] + rng.normal(size=(400, 5))
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(
+        patient=patient, y=rng.choice(["ill", "well"], 20)[patient]
+    )
+    frame.to_csv("data.csv", index=False)
+    alone = told(run, "--drop", "patient", "--method", method)[0]
+    grouped = told(run, "--groups", "patient", "--method", method)[0]
+    assert alone["held-out 1-NN accuracy"] > 0.9
+    assert grouped["held-out 1-NN accuracy"] < 0.8
+    assert grouped["features"] == 5
+
+
+@pytest.mark.parametrize("marker", ["?", "-", ".", "missing", "5.1O", "none such"])
+def test_one_odd_cell_leaves_a_column_of_numbers(run, rng, marker):
+    frame = pd.DataFrame({"x": rng.normal(size=60).round(2), "y": ["a", "b"] * 30})
+    frame["x"] = frame["x"].astype(str)
+    frame.loc[[7, 20, 40], "x"] = marker
+    frame["z"] = rng.normal(size=60)
+    frame.to_csv("data.csv", index=False)
+    facts, notes = told(run, *(["--na", "none such"] if marker == "none such" else []))
+    assert facts["features"] == 3  # the numbers, and whether the first is there
+    assert "Gaps filled with the mean, and marked by a feature: 'x'" in notes
+    assert marker == "none such" or f"'x' (gaps: {marker!r})" in notes
+
+
+def test_an_empty_column_is_left_out(run, rng):
+    frame = pd.DataFrame({"x": rng.normal(size=60), "none": None, "y": ["a", "b"] * 30})
+    frame.to_csv("data.csv", index=False)
+    facts, notes = told(run)
+    assert (facts["features"], "without any value: 'none'" in notes) == (1, True)
+
+
+# Models ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed(rng, tmp_path):
+    n = 80
+    frame = pd.DataFrame(
+        {
+            "Age": np.where(rng.random(n) < 0.2, np.nan, rng.normal(40, 9, n).round(1)),
+            "Sex": rng.choice(["female", "male's", None], n),
+            "Paid": [f"${v:,.2f}" for v in rng.gamma(2, 900, n)],
+            "Odd": np.where(rng.random(n) < 0.2, "?", rng.integers(0, 9, n).astype(str)),
+            "Child": rng.random(n) > 0.5,
+            "y": rng.choice(["a", "b", "c"], n),
+        }
+    )
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    return frame
+
+
+def embedded_in(run, tmp_path, *options):
+    assert run("fit", "data.csv", "--label", "y", "--method", "spca", *options).exit_code == 0
+    assert run("transform", "model.labelens", "data.csv", "--out", "z.csv").exit_code == 0
+    return pd.read_csv(tmp_path / "z.csv")[["z1", "z2"]].to_numpy()
+
+
+@pytest.mark.parametrize("database", ["duckdb", "sqlite"])
+def test_sql_of_a_mixed_table_runs(run, mixed, tmp_path, database):
+    Z = embedded_in(run, tmp_path)
+    done = run("export", "model.labelens", "--sql", "m.sql", "--table", "t")
+    assert done.exit_code == 0, done.output
+    query = (tmp_path / "m.sql").read_text()
+    if database == "duckdb":
+        base = pytest.importorskip("duckdb").connect()
+        base.register("frame", mixed)
+        base.execute("create table t as select * from frame")
+        found = base.execute(query).df()
+    else:
+        base = sqlite3.connect(":memory:")
+        mixed.to_sql("t", base, index=False)
+        found = pd.read_sql(query, base)
+    np.testing.assert_allclose(found[["z1", "z2"]].to_numpy(), Z, rtol=1e-9, atol=1e-9)
+
+
+def test_onnx_of_a_mixed_table_runs(run, mixed, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    mixed["when"] = pd.date_range("2020-01-01", periods=len(mixed)).strftime("%Y-%m-%d")
+    mixed.drop(columns=["Paid", "Odd"]).to_csv("data.csv", index=False)
+    Z = embedded_in(run, tmp_path)
+    done = run("export", "model.labelens", "--onnx", "m.onnx", "--double")
+    assert done.exit_code == 0, done.output
+    session = runtime.InferenceSession("m.onnx")
+    days = (pd.to_datetime(mixed["when"]) - pd.Timestamp(0)).dt.days.to_numpy(float)
+    columns = {"Age": mixed["Age"], "Child": mixed["Child"].astype(float), "when": days}
+    given = {name: np.asarray(column)[:, None] for name, column in columns.items()}
+    given["Sex"] = mixed["Sex"].fillna("").to_numpy(object)[:, None]
+    (found,) = session.run(None, given)
+    np.testing.assert_allclose(found, Z, rtol=1e-9, atol=1e-9)
+
+
+def test_what_sql_cannot_encode_is_named(run, mixed):
+    mixed.assign(when="2020-02-03").to_csv("data.csv", index=False)
+    assert run("fit", "data.csv", "--label", "y", "--method", "spca").exit_code == 0
+    done = run("export", "model.labelens", "--sql", "m.sql")
+    assert done.exit_code == 1
+    assert "'when' is a date" in " ".join(done.output.split())
+
+
+def test_merging_names_the_files_and_the_remedy(run, mixed, tmp_path):
+    mixed[:40].to_csv("data.csv", index=False)
+    mixed[40:].to_csv("rest.csv", index=False)
+    fit = ("fit", "--label", "y", "--method", "spca", "--moments")
+    assert run(*fit, "data.csv", "--out", "a.labelens").exit_code == 0
+    assert run(*fit, "rest.csv", "--out", "b.labelens", "--shrinkage", "0.5").exit_code == 0
+    done = run("merge", "a.labelens", "b.labelens")
+    said = " ".join(done.output.split())
+    assert done.exit_code == 1
+    assert "b.labelens cannot be merged with a.labelens" in said
+    assert "--like a.labelens" in said
+    again = ("fit", "rest.csv", "--label", "y", "--like", "a.labelens", "--out", "b.labelens")
+    assert run(*again, "--force").exit_code == 0
+    done = run("merge", "a.labelens", "b.labelens")
+    assert done.exit_code == 0, done.output
+    assert load("model.labelens").n_samples_seen_ == 80
+
+
+def test_a_model_is_not_merged_with_itself(run, mixed):
+    assert run("fit", "data.csv", "--label", "y", "--method", "spca", "--moments").exit_code == 0
+    done = run("merge", "model.labelens", "model.labelens", "--out", "m.labelens")
+    assert done.exit_code == 1
+    assert "would count twice" in " ".join(done.output.split())

@@ -15,10 +15,6 @@ import pytest
         ("a,y\n1,x\n2,x\n3,x\n4,x\n5,x\n6,x\n7,x\n8,x\n9,x\n", "the same label, 'x'"),
         ("a,y\n1,x\n2,z\n", "2 rows"),
         ("y\nx\nz\n", "No column is left"),
-        (
-            "a,y\n" + "\n".join(f"{i},{'x' if i % 2 else 'z'}" for i in range(9)) + "\n,x\n",
-            "--impute",
-        ),
     ],
 )
 def test_unlucky_files_are_explained(run, tmp_path, content, message):
@@ -54,7 +50,7 @@ def test_a_number_that_was_mistyped_is_pointed_out(run, iris, tmp_path):
     done = run("embed", "iris.csv", "--label", "species", "--method", "spca", "--json")
     assert done.exit_code == 0, done.output
     notes = json.loads(done.stdout)["notes"]
-    assert any(f"{names[0]!r} (row 5 holds '5.1O')" in note for note in notes)
+    assert any(f"{names[0]!r} (gaps: '5.1O')" in note for note in notes)
 
 
 def test_where_nothing_can_be_written(run, iris, tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from labelens import load, persist, save
-from labelens.tables import Encoding
+from labelens.tables import EncodedColumn, TableEncoder
 
 
 @pytest.fixture
@@ -79,10 +79,10 @@ def test_values_come_from_training_or_not_at_all(run, tmp_path, passengers):
     whole.to_csv(tmp_path / "train.csv", index=False)
     fitted(run)
     passengers.to_csv(tmp_path / "new.csv", index=False)
-    for options in ([], ["--impute", "median"]):
-        done = run("transform", "model.labelens", "new.csv", "--out", "z.csv", *options)
-        assert done.exit_code == 1
-        assert "--impute drop" in " ".join(done.output.split())
+    done = run("transform", "model.labelens", "new.csv", "--out", "z.csv", "--impute", "median")
+    assert done.exit_code == 1
+    assert "--impute drop" in " ".join(done.output.split())
+    assert len(embedded(run, tmp_path, passengers)) == len(passengers)
     assert len(embedded(run, tmp_path, passengers, "--impute", "drop")) == len(whole)
     fitted(run, "--impute", "median")  # without any gap, for those to come
     assert len(embedded(run, tmp_path, passengers)) == len(passengers)
@@ -92,11 +92,17 @@ def test_the_file_says_how_and_merged_models_keep_it(run, tmp_path, passengers):
     fitted(run, "--impute", "median", "--moments", "--scale", "none")
     assert json.loads(run("info", "model.labelens", "--json").stdout)["impute"] == "median"
     _, table = persist.load_with_table("model.labelens")
-    assert table.parts[:3] == [("age", None), ("fare", None), ("port=of", "C=x")]
-    assert table.fill[0] == passengers["age"].median()
-    before = embedded(run, tmp_path, passengers)
+    age, fare, port = table.columns_
+    assert (age.name, fare.name, port.name) == ("age", "fare", "port=of")
+    assert port.levels[0] == "C=x"
+    assert age.fill == (passengers["age"].median(),)
     (tmp_path / "model.labelens").rename(tmp_path / "half.labelens")
-    done = run("merge", "half.labelens", "half.labelens", "--out", "model.labelens")
+    passengers[::-1].to_csv(tmp_path / "train.csv", index=False)
+    done = run("fit", "train.csv", "--label", "survived", "--like", "half.labelens")
+    assert done.exit_code == 0, done.output
+    before = embedded(run, tmp_path, passengers)
+    (tmp_path / "model.labelens").rename(tmp_path / "other.labelens")
+    done = run("merge", "half.labelens", "other.labelens", "--out", "model.labelens")
     assert done.exit_code == 0, done.output
     np.testing.assert_allclose(embedded(run, tmp_path, passengers), before, rtol=1e-9)
 
@@ -104,22 +110,23 @@ def test_the_file_says_how_and_merged_models_keep_it(run, tmp_path, passengers):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"splits": (0,)}, "do not fit"),
-        ({"splits": (-1, 2)}, "of no column"),
-        ({"impute": "mode"}, "do not fit"),
-        ({"impute": "mean"}, "lacks some"),
-        ({"fill": (1.0, 2.0)}, "does not fill"),
+        ({"kind": "colour"}, "no known kind"),
+        ({"reading": "roman"}, "no known kind"),
+        ({"reading": "iso"}, "is no iso"),
+        ({"fill": ()}, "do not fit"),
+        ({"levels": ("a",)}, "without being a category"),
+        ({"kind": "list", "fill": ()}, "do not fit"),
     ],
 )
-def test_an_encoding_that_is_none(changes, told):
-    good = {"names": ("a", "b=c"), "splits": (-1, 1)}
-    assert Encoding(**good).parts == [("a", None), ("b", "c")]
+def test_a_column_that_is_none(changes, told):
+    good = {"name": "a", "kind": "number", "fill": (1.0,)}
+    assert EncodedColumn(**good).features == ["a"]
     with pytest.raises(ValueError, match=told):
-        Encoding(**good | changes)
+        EncodedColumn(**good | changes)
 
 
 def test_a_table_of_other_columns_is_not_saved(run, tmp_path, passengers):
     fitted(run, "--impute", "mean")
     model = load("model.labelens")
     with pytest.raises(ValueError, match="not those that the model was fitted on"):
-        save(model, tmp_path / "other", table=Encoding(("a",), (-1,)))
+        save(model, tmp_path / "other", table=TableEncoder.of([EncodedColumn("a", "text")], "mean"))

@@ -12,7 +12,7 @@ import labelens
 from labelens import KernelSupervisedPCA, SupervisedPCA
 from labelens.label_kernels import Cyclic, Ordinal, Precomputed, Ranked, Sliced, Sum, Tree
 from labelens.persist import info, load_with_table
-from labelens.tables import Encoding
+from labelens.tables import EncodedColumn, TableEncoder
 from persist.compositions import KERNEL, KINDS, assert_same, fitted
 from persist.forging import (
     CONTAINERS,
@@ -57,22 +57,28 @@ def test_a_forgery_without_a_change_loads(saved, tmp_path):
         (put("table", value=None), "no array 'table"),
         (put("table", value=[]), "must be"),
         (put("table", "impute", value="mode"), "do not fit"),
-        (put("table", "impute", value="drop"), "does not fill"),
+        (put("table", "impute", value="mode"), "fills gaps with 'mode'"),
+        (put("table", "na", value=[1]), "must be strings"),
         (put("table", "code", value="x"), "'code'.*does not know"),
         (put("table", value={}), "lacks 'impute'"),
-        (array("table.splits", lambda a: a[:2]), "shape"),
-        (array("table.splits", lambda a: a * 0), "of no column"),
-        (array("table.splits", lambda a: a - 2), "of no column"),
-        (array("table.splits", lambda a: a + 2**60), "of no column"),
+        (array("table.facts", lambda a: a[:2]), "shape"),
+        (array("table.facts", lambda a: a * 0), "do not fill their arrays"),
+        (array("table.facts", lambda a: a - 2), "of no known kind"),
+        (array("table.facts", lambda a: a + 2**60), "of no known kind"),
+        (
+            array("table.facts", lambda a: a + np.eye(6, dtype=int)[0] * 2),
+            "do not fit|levels without",
+        ),
+        (array("table.facts", lambda a: a + np.eye(6, dtype=int)[4]), "do not fit its features"),
         (array("table.fill", with_nan), "not finite"),
     ],
 )
 def test_forged_tables_are_refused(tmp_path, change, words):
     model = good()[1]
     names = tuple(model.feature_names_in_)
-    table = Encoding(names, (-1,) * len(names), "mean", (0.5,) * len(names))
+    table = TableEncoder.of([EncodedColumn(n, "number", fill=(0.5,)) for n in names], "mean")
     labelens.save(model, tmp_path / "m", table=table)
-    assert load_with_table(tmp_path / "m")[1] == table
+    assert load_with_table(tmp_path / "m")[1].columns_ == table.columns_
     forged = Forgery((tmp_path / "m").read_bytes())
     change(forged)
     (tmp_path / "m").write_bytes(forged.content())

@@ -19,11 +19,13 @@ from uuid import uuid4
 from warnings import catch_warnings, filterwarnings
 
 import numpy as np
+from sklearn.base import clone
 
 from .._base.optional import require
 from .._base.threads import working
 from .._base.validation import some
 from .._core.labels import as_labels
+from ..tables import TableEncoder
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
 from .ranges import Range
 from .sources import Chunk, Source, some_rows
@@ -97,6 +99,38 @@ def _quietly() -> Iterator[None]:
     with catch_warnings():
         filterwarnings("ignore", message="Sending large graph")
         yield
+
+
+def encoded(source: Any, label: Any, features: Any, encoder: TableEncoder) -> tuple[Any, list[str]]:
+    """A dask frame of numbers with its labels, and the names of the numbers.
+
+    An encoder that is not fitted is fitted on the workers: statistics of partitions are merged.
+    """
+    if not hasattr(source, "map_partitions") or not hasattr(source, "columns"):
+        raise TypeError("An encoder is for dask frames, whose columns have names.")
+    named = [label] if isinstance(label, str) else list(label) if isinstance(label, list) else []
+    if not hasattr(encoder, "columns_"):
+        columns = list(features or [name for name in source.columns if name not in named])
+        summed = require("dask", extra="dask").delayed(_summed, pure=False)
+        parts = [summed(part, columns, encoder) for part in source.to_delayed()]
+        for one in require("dask", extra="dask").compute(*parts):
+            if one is not None:
+                encoder.merge(one)
+    alone = TableEncoder.of(encoder.columns_, encoder.impute, encoder.na)
+    meta = _encoded_part(source._meta, alone, named)
+    frame = source.map_partitions(_encoded_part, alone, named, meta=meta)
+    return frame, alone.get_feature_names_out().tolist()
+
+
+def _summed(part: Any, columns: list[str], encoder: TableEncoder) -> Any:
+    return clone(encoder).fit(part[columns]) if len(part) else None
+
+
+def _encoded_part(part: Any, encoder: TableEncoder, labels: list[str]) -> Any:
+    frame = encoder.frame(part).set_axis(part.index)
+    for name in labels:
+        frame[name] = part[name]
+    return frame
 
 
 class FileParts(DaskParts):

@@ -22,6 +22,7 @@ from .._fit import driver, settings
 from .._fit.batch import numbers_classes
 from .._fit.driver import Progress
 from .._fit.projection import Projection
+from ..tables import TableEncoder
 from .checkpoint import Checkpoint
 from .plan import chunk_rows
 from .progress import ProgressCallback, ProgressMeter
@@ -36,6 +37,7 @@ def fit(
     *,
     label: PathLike | LabelsLike | None = None,
     features: Sequence[str] | None = None,
+    encoder: TableEncoder | None = None,
     engine: Literal["dask"] | None = None,
     device: DeviceLike | None = None,
     memory: Memory | None = None,
@@ -63,6 +65,9 @@ def fit(
         second .npy file. None: no labels.
     features : list of str, default=None
         The columns of files to use; None: all but the labels. A column may hold lists of numbers.
+    encoder : labelens.tables.TableEncoder, default=None
+        Turns columns of any type into numbers. If it is not fitted, a first pass over all rows
+        fits it; pass it to `labelens.transform` and `labelens.save` (`table`) too.
     engine : None or "dask", default=None
         Who reads files: this process, or the workers of the active Dask client, each its share. A
         dask array or frame is reduced where it is in any case. See docs/engines.md.
@@ -103,14 +108,14 @@ def fit(
             if value:
                 raise ValueError(f"{name} is for fits in this process; an engine has its own.")
         return driver.fit_rows(
-            estimator, _parts(estimator, source, label, features, engine, memory)
+            estimator, _parts(estimator, source, label, features, encoder, engine, memory)
         )
     if devices.on_device(source):
         for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
             if value is not None:
                 raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
         return estimator.fit(source, label)  # type: ignore[arg-type]
-    opened = open_source(source, label, features)
+    opened = open_source(source, label, features, encoder)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
     stream_into(estimator, opened, memory, state, progress, device)
     if state is not None:
@@ -119,7 +124,13 @@ def fit(
 
 
 def _parts(
-    estimator: Any, source: Any, label: Any, features: Any, engine: str | None, memory: Any
+    estimator: Any,
+    source: Any,
+    label: Any,
+    features: Any,
+    encoder: TableEncoder | None,
+    engine: str | None,
+    memory: Any,
 ) -> Parts:
     if engine is not None and engine not in ENGINES:
         known = " or ".join(map(repr, (None, *ENGINES)))
@@ -127,8 +138,10 @@ def _parts(
     if (found := engine_of(source)) is not None:
         if memory is not None:
             raise ValueError("memory cuts files into chunks, and a dask collection has its own.")
+        if encoder is not None:
+            source, features = found.encoded(source, label, features, encoder)
         return found.Collection(*found.columns_of(source, label, features))
-    opened = open_source(absolute(source), label, features)
+    opened = open_source(absolute(source), label, features, encoder)
     if opened.once or isinstance(opened, Batches):
         raise ValueError("Workers read files and arrays themselves, and batches are only here.")
     assert engine is not None

@@ -21,6 +21,7 @@ from .._engines.errors import placed
 from .._engines.sources import Source, has_named_columns, open_source
 from .._fit.fitted import embed_rows, lazily_embedded
 from .._fit.projection import Projection
+from ..tables import TableEncoder
 from .plan import chunk_rows
 from .progress import ProgressCallback, ProgressMeter
 
@@ -33,6 +34,7 @@ def transform(
     source: SourceLike,
     out: PathLike,
     *,
+    encoder: TableEncoder | None = ...,
     memory: Memory | None = ...,
     progress: bool | ProgressCallback | None = ...,
 ) -> Path: ...
@@ -47,6 +49,7 @@ def transform(
     source: SourceLike,
     out: PathLike | None = None,
     *,
+    encoder: TableEncoder | None = None,
     memory: Memory | None = None,
     progress: bool | ProgressCallback | None = None,
 ) -> Any:
@@ -61,6 +64,8 @@ def transform(
     out : path, default=None
         .npy, .parquet or .csv (columns z1, z2, ...). It is there when it is complete, and not
         before. None, of dask arrays and frames only: what `estimator.transform` gives, lazily.
+    encoder : labelens.tables.TableEncoder, default=None
+        The one that the model was fitted with.
     memory, progress
         As in `labelens.fit`.
 
@@ -81,6 +86,8 @@ def transform(
     """
     check_is_fitted(estimator, "moments_")
     engine = engine_of(source)
+    if engine is not None and encoder is not None:
+        source, _ = engine.encoded(source, None, None, encoder)
     if engine is not None and out is None:
         return lazily_embedded(estimator, source, engine)
     path = Path("" if out is None else out)
@@ -92,7 +99,8 @@ def transform(
         return _written(path, filled, estimator.n_components_, "the dask collection")
     names: Any = getattr(estimator, "feature_names_in_", None)
     named = names is not None and has_named_columns(source)
-    opened = open_source(source, features=list(names) if named else None)
+    wanted = list(names) if named and encoder is None else None
+    opened = open_source(source, features=wanted, encoder=encoder)
     _refuse_other_columns(opened, estimator.n_features_in_, names)
     rows = chunk_rows(estimator, opened, memory)
     callback = ProgressMeter(progress, opened.n_rows, opened.row_bytes)

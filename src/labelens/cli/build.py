@@ -51,8 +51,10 @@ def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
     )
 
 
-def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
-    """Read a file and pick its columns; a label is needed."""
+def load(
+    data: Path, columns: o.ColumnOptions, bar: Bar, encoder: tables.TableEncoder | None = None
+) -> tables.Table:
+    """Read a file and pick its columns, as the encoder does if there is one; a label is needed."""
     frame = read(data, columns, bar)
     label = label_names(list(frame.columns), columns)
     table = tables.pick(
@@ -61,6 +63,9 @@ def load(data: Path, columns: o.ColumnOptions, bar: Bar) -> tables.Table:
         features=columns.features or (),
         drop=columns.drop or (),
         impute=o.filling(columns.impute),
+        na=columns.na or (),
+        groups=columns.groups,
+        encoder=encoder,
     )
     check_labels(table.labels, ", ".join(map(repr, label)), columns.kind)
     return table
@@ -136,12 +141,11 @@ def pick_map(
         if others:
             name = min(others).replace("n_components", "components").replace("_", "-")
             raise ValueError(f"--{name} is not for --method atlas, which chooses its base model.")
-        if not classes:
+        if not classes or table.groups is not None:
             raise ValueError(
-                "--method atlas needs one column of classes; use another --method for numbers or "
-                "several labels."
+                "--method atlas needs one column of classes and no --groups; use another --method."
             )
-    elif wanted.method != o.Method.auto or others or not classes:
+    elif wanted.method != o.Method.auto or others or not classes or table.groups is not None:
         return None
     bar.at(COMPARING)
     seed = wanted.seed

@@ -83,7 +83,7 @@ def embed(
             frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
             tables.write(frame, folder / embedding)
             with warnings_as(notes):
-                save(trial.model, folder / FILES["model"], table=table.encoding)
+                save(trial.model, folder / FILES["model"], table=table.encoder)
             bar.at(DRAWING)
             draw(folder / FILES["picture"], trial, labels, facts["method"])
             bar.at(REPORTING)

@@ -60,7 +60,7 @@ def _opened(data: Path, columns: o.ColumnOptions) -> Sessions:
         columns.labels,
         columns.features,
         columns.drop,
-        columns.impute and columns.impute.value,
+        columns.impute.value,
     )
     for name, values in material.labels.items():
         check_labels(values, repr(name))

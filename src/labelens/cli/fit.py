@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from sklearn.base import clone
 
 from .._base.optional import require
 from .._base.validation import some
@@ -20,9 +21,10 @@ from .._judge.trial import FITTING
 from .._out_of_core.checkpoint import Checkpoint
 from .._out_of_core.fitting import stream_into
 from .._out_of_core.plan import CHUNK_BYTES
-from ..persist import save
+from ..persist import load_with_table, save
+from ..tables import TableEncoder
 from . import options as o
-from .build import build, choose, label_names, load, pick_model, settle, stages
+from .build import READING, build, choose, label_names, load, pick_model, settle, stages
 from .output import Bar, Meter, in_words, new_file, show
 
 # Rows that methods are compared on, and labels that are looked at, where rows come in chunks.
@@ -39,6 +41,10 @@ def fit(
         Path | None,
         typer.Option(help="Read in chunks, and go on from this file if killed."),
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(help="A model: use its columns and parameters, for labelens merge."),
+    ] = None,
     moments: o.Kept = False,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -54,15 +60,22 @@ def fit(
         if is_streamed(data, memory, checkpoint):
             start = perf_counter()
             with new_file(out, force) as path, Meter(quiet or json) as meter:
-                model, source, reason, notes, state = fit_streamed(
+                if like is not None:
+                    raise ValueError("--like is for rows that are read at once.")
+                model, source, encoder, reason, notes, state = fit_streamed(
                     data, columns, wanted, memory, checkpoint, meter
                 )
-                save(model, path, moments=moments)
+                save(model, path, moments=moments, table=encoder)
             if state is not None:
                 state.remove()  # not before there is a model
             facts = _facts(str(data), model.n_samples_seen_, source.head.shape[1], model, reason)
             seconds = perf_counter() - start
             show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
+            return
+        if like is not None:
+            with new_file(out, force) as path, Bar([READING, FITTING], quiet or json) as bar:
+                facts, notes = _fit_like(like, data, columns, bar, path)
+            show(facts | {"written": str(out)}, json, quiet, notes)
             return
         work = stages(wanted.method, FITTING)
         with new_file(out, force) as path, Bar(work, quiet or json) as bar:
@@ -77,9 +90,28 @@ def fit(
             start = perf_counter()
             model.fit(rows, table.labels)
             seconds = perf_counter() - start
-            save(model, path, moments=moments, table=table.encoding)
+            save(model, path, moments=moments, table=table.encoder)
         facts = _facts(data.name, len(table.X), len(table.names), model, reason)
         show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
+
+
+def _fit_like(
+    like: Path, data: Path, columns: o.ColumnOptions, bar: Bar, path: Path
+) -> tuple[dict[str, Any], list[str]]:
+    """A model that can be merged with another: its columns, its parameters, other rows."""
+    first, encoder = load_with_table(like)
+    table = load(data, columns, bar, encoder)
+    model = clone(first)
+    if hasattr(first, "label_kernel_") and not isinstance(first.label_kernel_, str):
+        model.set_params(label_kernel=first.label_kernel_)
+    bar.at(FITTING)
+    rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+    start = perf_counter()
+    model.fit(rows, table.labels)
+    seconds = perf_counter() - start
+    save(model, path, moments=True, table=table.encoder)
+    facts = _facts(data.name, len(table.X), len(table.names), model, "")
+    return facts | {"fit_seconds": seconds}, table.notes
 
 
 def _facts(data: str, rows: int, features: int, model: Any, reason: str) -> dict[str, Any]:
@@ -103,12 +135,15 @@ def fit_streamed(
     memory: str | None,
     checkpoint: Path | None,
     meter: Meter,
-) -> tuple[Any, Source, str, list[str], Checkpoint | None]:
-    """A model, what it was fitted on, why this one, notes, and the checkpoint to remove."""
-    if columns.impute is not None:
-        raise ValueError("--impute needs all rows at once; fill the gaps in the files first.")
-    source = _opened(data, columns)
-    notes: list[str] = []
+) -> tuple[Any, Source, TableEncoder | None, str, list[str], Checkpoint | None]:
+    """A model, what it was fitted on and how, why this one, notes, a checkpoint to remove."""
+    if columns.groups is not None:
+        raise ValueError(
+            "--groups is for rows that are read at once; rows of chunks are all fitted."
+        )
+    meter.does("looking at columns")
+    source, encoder = _opened(data, columns)
+    notes: list[str] = [] if encoder is None else encoder.sentences()
     automatic = wanted.method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
     chunks = source.chunks(max(1, CHUNK_BYTES // source.row_bytes), features=automatic)
@@ -128,7 +163,7 @@ def fit_streamed(
     state = None if checkpoint is None else Checkpoint(checkpoint, model, source)
     meter.does("fitting")
     stream_into(model, source, memory, state, meter)
-    return model, source, reason, notes, state
+    return model, source, encoder, reason, notes, state
 
 
 def _watched(chunks: Iterable[Chunk], watch: TaskWatch) -> Iterator[Chunk]:
@@ -137,7 +172,8 @@ def _watched(chunks: Iterable[Chunk], watch: TaskWatch) -> Iterator[Chunk]:
         yield chunk
 
 
-def _opened(data: Path, columns: o.ColumnOptions) -> Source:
+def _opened(data: Path, columns: o.ColumnOptions) -> tuple[Source, TableEncoder | None]:
+    """The rows, and the encoder of their columns, fitted; None where columns have no names."""
     names, features = column_names(data), columns.features
     if names is None:
         if columns.labels is None:
@@ -147,7 +183,7 @@ def _opened(data: Path, columns: o.ColumnOptions) -> Source:
                 f"The columns of {data.name} have no names, so --label, --features and --drop "
                 "cannot choose among them where rows are read in chunks."
             )
-        return open_source(data, str(columns.labels))
+        return open_source(data, str(columns.labels)), None
     if columns.labels is not None:
         raise ValueError(
             "--labels is for rows without named columns; where columns are read in chunks, name "
@@ -158,4 +194,7 @@ def _opened(data: Path, columns: o.ColumnOptions) -> Source:
         if unknown := [name for name in columns.drop if name not in names]:
             raise ValueError(f"There is no column {unknown[0]!r} to drop. There are {some(names)}.")
         features = [n for n in features or names if n not in columns.drop and n not in label]
-    return open_source(data, label[0] if len(label) == 1 else label, features)
+    encoder = TableEncoder(
+        o.filling(columns.impute), na=tuple(columns.na or ()), keep=tuple(columns.features or ())
+    )
+    return open_source(data, label[0] if len(label) == 1 else label, features, encoder), encoder

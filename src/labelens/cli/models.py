@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import persist
-from ..persist import load, load_with_table, save
+from ..persist import load_with_table, save
+from ..tables import TableEncoder
 from . import options as o
 from .output import in_words, new_file, show
 
@@ -29,12 +31,39 @@ def merge(
     with in_words(quiet or json):
         with new_file(out, force) as path:
             whole, table = load_with_table(models[0])
+            seen = {_contents(models[0]): models[0]}
             for model in models[1:]:
-                whole.merge(load(model))
-            # Merged models have the same features; what gaps are filled with may differ a little.
+                if (same := seen.setdefault(_contents(model), model)) is not model:
+                    raise ValueError(
+                        f"{model} and {same} hold the same model: its rows would count twice."
+                    )
+                try:
+                    other, columns = load_with_table(model)
+                    _check_columns(table, columns)
+                    whole.merge(other)
+                except ValueError as error:
+                    raise ValueError(
+                        f"{model} cannot be merged with {models[0]}: {str(error).rstrip('.')}. "
+                        f"Fit it again with --like {models[0]}, which takes over columns and "
+                        "parameters."
+                    ) from None
             save(whole, path, moments=True, table=table)
         facts = {"models": len(models), "rows": whole.n_samples_seen_, "written": str(out)}
         show(facts, json, quiet)
+
+
+def _check_columns(first: TableEncoder | None, other: TableEncoder | None) -> None:
+    mine, theirs = (() if e is None else e.columns_ for e in (first, other))
+    if [c.name for c in mine] != [c.name for c in theirs]:
+        raise ValueError("they were fitted on different columns.")
+    for one, two in zip(mine, theirs, strict=True):
+        if not one.same_features(two):
+            raise ValueError(f"their columns {one.name!r} are encoded differently.")
+
+
+def _contents(path: Path) -> str:
+    """The same for models whose arrays are the same."""
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def info(model: o.Model, json: o.Json = False) -> None:
@@ -70,15 +99,16 @@ def export(
 
         if onnx is None and sql is None:
             raise ValueError("Name what to write: --onnx FILE, --sql FILE, or both.")
-        estimator = load(model)
+        estimator, encoder = load_with_table(model)
         facts = {"model": model.name, "method": type(estimator).__name__}
         with ExitStack() as files:
             if onnx is not None:
                 path = files.enter_context(new_file(onnx, force))
-                write_onnx(estimator, path, double=double)
+                write_onnx(estimator, path, double=double, encoder=encoder)
                 facts["onnx"] = str(onnx)
             if sql is not None:
                 path = files.enter_context(new_file(sql, force))
-                path.write_text(as_sql(estimator, table, keep=keep or ()) + "\n", encoding="utf-8")
+                query = as_sql(estimator, table, keep=keep or (), encoder=encoder)
+                path.write_text(query + "\n", encoding="utf-8")
                 facts["sql"] = str(sql)
         show(facts, json, quiet)

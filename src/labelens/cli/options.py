@@ -78,7 +78,10 @@ class ColumnOptions:
     ] = None
     drop: Annotated[list[str] | None, typer.Option(help="Not this column; may be repeated.")] = None
     impute: Annotated[
-        Impute | None, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
+        Impute, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
+    ] = Impute.mean
+    na: Annotated[
+        list[str] | None, typer.Option(help="A cell that stands for a gap; may be repeated.")
     ] = None
 
     @property

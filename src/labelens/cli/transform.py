@@ -9,8 +9,9 @@ import typer
 
 from .. import tables
 from .._base.optional import require
+from .._engines.sources import column_names
 from .._out_of_core import transform as stream
-from ..persist import load, load_with_table
+from ..persist import load_with_table
 from ..report.columns import embedding_frame
 from . import options as o
 from .build import READING
@@ -42,13 +43,16 @@ def transform(
         if is_streamed(data, memory) or out.suffix == ".npy":
             if impute is not None:
                 raise ValueError(
-                    "--impute is not for rows read in chunks, nor for .npy; fill the gaps in the "
-                    "files first, or write .parquet or .csv."
+                    "--impute is not for rows read in chunks, nor for .npy: gaps are filled as in "
+                    "`fit`. Leave it out, or write .parquet or .csv."
                 )
             with new_file(out, force) as path, Meter(quiet or json) as meter:
-                estimator = load(model)
+                estimator, encoder = load_with_table(model)
+                if encoder is not None and column_names(data) is None:
+                    _check_numbers(encoder)
+                    encoder = None
                 meter.does("embedding")
-                stream(estimator, data, path, memory=memory, progress=meter)
+                stream(estimator, data, path, encoder=encoder, memory=memory, progress=meter)
             facts = {"model": model.name, "data": str(data), "components": estimator.n_components_}
             show(facts | {"written": str(out)}, json, quiet)
             return
@@ -70,3 +74,12 @@ def transform(
             tables.write(embedding_frame(table.shown.index, Z), path)
         facts = {"model": model.name, "data": data.name, "rows": len(Z)}
         show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet, table.notes)
+
+
+def _check_numbers(encoder: tables.TableEncoder) -> None:
+    """Rows of an array are features already, if every column was a number."""
+    if any(c.kind != "number" or c.gaps for c in encoder.columns_):
+        raise ValueError(
+            "This model was fitted on columns that are not all numbers without gaps, and the "
+            "columns of an array have no names."
+        )

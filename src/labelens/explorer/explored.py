@@ -35,7 +35,7 @@ class ExploredData:
     code: Callable[[str], str]  # the name of a label -> Python that sets X and y
     # The names of columns that a saved model asks for; None where X had none.
     feature_names: list[str] | None = None
-    encoding: tables.Encoding | None = None  # of a table
+    encoding: tables.TableEncoder | None = None  # of a table
     # (n,) rising, where some rows were left out: by which the user knows the others.
     numbers: NDArray[np.int64] | None = None
 
@@ -60,7 +60,7 @@ def from_table(name: str, table: tables.Table, code: str) -> ExploredData:
         list(table.notes),
         loaded,
         feature_names=table.names,
-        encoding=table.encoding,
+        encoding=table.encoder,
         numbers=_numbers(table.shown.index),
     )
 

@@ -16,14 +16,22 @@ from .._base.warn import warn_user
 from .._core.maps.nystroem import Nystroem
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
+from ..tables import TableEncoder
 from .converter import converted
 from .graph import Graph, embedding, exportable, has_own_nodes
+from .table_graph import ML, table_features
 
 OPSET, IR_VERSION = 17, 8
 MOST_BYTES = (1 << 31) - (1 << 20)  # of a protocol buffer
 
 
-def onnx(estimator: Projection, path: PathLike, *, double: bool = False) -> None:
+def onnx(
+    estimator: Projection,
+    path: PathLike,
+    *,
+    double: bool = False,
+    encoder: TableEncoder | None = None,
+) -> None:
     """Write what `transform` computes to an ONNX file, for any runtime of that format.
 
     The graph takes `X`, any number of rows in the columns of `fit`, and returns `embedding`. It
@@ -38,6 +46,10 @@ def onnx(estimator: Projection, path: PathLike, *, double: bool = False) -> None
         By convention `*.onnx`.
     double : bool, default=False
         Whether rows and embedding are float64, rather than float32.
+    encoder : TableEncoder, default=None
+        How columns became the features. Unless all are numbers without gaps, the graph then takes
+        an input (n, 1) for every column, in place of `X`: numbers with NaN for gaps, dates as days
+        since 1970, categories as strings with "" for gaps; and lists (n, length).
 
     Examples
     --------
@@ -51,8 +63,15 @@ def onnx(estimator: Projection, path: PathLike, *, double: bool = False) -> None
     """
     estimator = exportable(estimator)
     library = require("onnx", extra="onnx")
+    if encoder is not None and all(c.kind == "number" and not c.gaps for c in encoder.columns_):
+        encoder = None
     if has_own_nodes(estimator):
-        model = _model(library, estimator, double)
+        model = _model(library, estimator, double, encoder)
+    elif encoder is not None:
+        raise ValueError(
+            f"approximation={estimator.approximation!r} is not exported with a table of categories "
+            "or gaps. Fit with a name, such as approximation='orthogonal'."
+        )
     else:
         model = converted(estimator, double, OPSET)
     _describe(model, estimator)
@@ -93,20 +112,35 @@ class OwnGraph(Graph):
         return name
 
 
-def _model(library: Any, estimator: Any, double: bool) -> Any:
+def _model(library: Any, estimator: Any, double: bool, encoder: TableEncoder | None) -> Any:
     graph, helper, types = OwnGraph(library), library.helper, library.TensorProto
     kind, k = types.DOUBLE if double else types.FLOAT, estimator.n_components_
-    rows = "X" if double else graph.node("Cast", "X", to=types.DOUBLE)
+    inputs = [helper.make_tensor_value_info("X", kind, ["n", estimator.n_features_in_])]
+    if encoder is None:
+        rows = "X" if double else graph.node("Cast", "X", to=types.DOUBLE)
+    else:
+        rows = table_features(encoder, graph, types)
+        inputs = [
+            helper.make_tensor_value_info(
+                c.name,
+                types.STRING if c.kind == "category" else kind,
+                ["n", max(1, len(c.fill))],
+            )
+            for c in encoder.columns_
+        ]
     graph.node("Cast", embedding(estimator, graph, rows), to=kind)
     graph.nodes[-1].output[0] = "embedding"
     body = helper.make_graph(
         graph.nodes,
         "labelens",
-        [helper.make_tensor_value_info("X", kind, ["n", estimator.n_features_in_])],
+        inputs,
         [helper.make_tensor_value_info("embedding", kind, ["n", k])],
         graph.constants,
     )
-    opset = [helper.make_opsetid("", OPSET)]
+    opset = [
+        helper.make_opsetid("", OPSET),
+        *([helper.make_opsetid(ML, 3)] if encoder is not None else []),
+    ]
     return helper.make_model(body, opset_imports=opset, ir_version=IR_VERSION)
 
 

@@ -8,14 +8,22 @@ from typing import Any
 from .._core.maps import Identity
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
+from ..tables import EncodedColumn, TableEncoder
+from ..tables.cells import EMPTY, MARKERS
 from .graph import affine, exportable
 
 
-def sql(estimator: Projection, table: str = "rows", *, keep: str | Sequence[str] = ()) -> str:
+def sql(
+    estimator: Projection,
+    table: str = "rows",
+    *,
+    keep: str | Sequence[str] = (),
+    encoder: TableEncoder | None = None,
+) -> str:
     """One SELECT that computes what `transform` does, for linear models.
 
     Standard SQL: names in double quotes, numbers in floating point. A row with a NULL among its
-    features gets NULL.
+    features gets NULL, unless the encoder has a value for it.
 
     Parameters
     ----------
@@ -25,6 +33,9 @@ def sql(estimator: Projection, table: str = "rows", *, keep: str | Sequence[str]
         Where the columns are; dots part schema and table, as in "sales.visits".
     keep : str or sequence of str, default=()
         Other columns of the table to select beside z1, z2, ...; say, its key.
+    encoder : TableEncoder, default=None
+        How columns became the features: numbers by casts, categories and gaps by CASE. Dates, text
+        and lists have no standard SQL.
 
     Returns
     -------
@@ -48,11 +59,16 @@ def sql(estimator: Projection, table: str = "rows", *, keep: str | Sequence[str]
         )
     names: Any = getattr(estimator, "feature_names_in_", None)
     names = [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else list(names)
-    if len(set(names)) < len(names):
+    columns = [_quoted(name) for name in names]
+    if encoder is not None:
+        if encoder.get_feature_names_out().tolist() != names:
+            raise ValueError("The features of the encoder are not those of the model.")
+        columns = [text for column in encoder.columns_ for text in _features(column, encoder)]
+    elif len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"Column {twice!r} is there twice, and SQL could not tell which is meant.")
     origin, projector, shift = affine(estimator)
-    centred = [f"({_quoted(n)} - {_number(o)})" for n, o in zip(names, origin, strict=True)]
+    centred = [f"({text} - {_number(o)})" for text, o in zip(columns, origin, strict=True)]
     kept = [keep] if isinstance(keep, str) else list(keep)
     made = [f"z{j + 1}" for j in range(projector.shape[1])]
     if both := [name for name in kept if name in made]:
@@ -63,6 +79,53 @@ def sql(estimator: Projection, table: str = "rows", *, keep: str | Sequence[str]
         lines.append(f"{_sum([_number(shift[j]), *terms])} AS {_quoted(name)}")
     place = ".".join(_quoted(part) for part in table.split("."))
     return "SELECT\n  " + ",\n  ".join(lines) + f"\nFROM {place}"
+
+
+def _features(column: EncodedColumn, encoder: TableEncoder) -> list[str]:
+    """An expression for every feature of a column."""
+    name, kind = _quoted(column.name), column.kind
+    if kind not in ("number", "category"):
+        raise ValueError(
+            f"The column {column.name!r} is {'a ' * (kind != 'text')}{kind}, which standard SQL "
+            f"cannot encode. Fit without it (--drop {column.name}), or use ONNX."
+        )
+    text = f"CAST({name} AS VARCHAR)"
+    gap = f"{name} IS NULL"
+    if encoder.na:
+        gap = f"({gap} OR {text} IN ({_texts(encoder.na)}))"
+    marked = [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
+    if kind == "category":
+        return [
+            f"CASE WHEN {gap} THEN 0e0 WHEN {text} = {_text(level)} THEN 1e0 ELSE 0e0 END"
+            for level in column.levels
+        ] + marked
+    value = f"CAST({name} AS DOUBLE PRECISION)"
+    if column.reading == "truth":  # true and false, 1 and 0, or text of them
+        value = f"CASE WHEN LOWER({text}) IN ('true', '1') THEN 1e0 ELSE 0e0 END"
+    elif column.reading:
+        if column.reading != "number":
+            raise ValueError(
+                f"The column {column.name!r} holds numbers with a decimal comma, which SQL cannot "
+                "read. Convert it first."
+            )
+        gap = f"({gap} OR LOWER(TRIM({text})) IN ({_texts(sorted({*MARKERS, EMPTY}))}))"
+        marked = [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
+        bare = text
+        for sign in "$€£¥₹%,' ":
+            bare = f"REPLACE({bare}, {_text(sign)}, '')"
+        value = f"CAST({bare} AS DOUBLE PRECISION)"
+    fill = _number(column.fill[0]) if encoder.impute != "drop" else "NULL"
+    return [f"CASE WHEN {gap} THEN {fill} ELSE {value} END", *marked]
+
+
+def _texts(values: Sequence[str]) -> str:
+    return ", ".join(map(_text, values))
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise ValueError(f"The value {value!r} has a NUL, which SQL cannot spell.")
+    return "'" + value.replace("'", "''") + "'"
 
 
 def _number(value: float) -> str:

@@ -16,7 +16,7 @@ from .._core.moments import FirstClasses
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
 from .._judge.atlas import Atlas
-from ..tables import Encoding
+from ..tables import TableEncoder
 from . import container
 from .packing import SIGNED, built, checked, configured, method_of, packed, signed
 from .parameters import put_parameters, take_parameters
@@ -29,7 +29,7 @@ def save(
     path: PathLike,
     *,
     moments: bool = False,
-    table: Encoding | None = None,
+    table: TableEncoder | None = None,
 ) -> None:
     """Write a fitted estimator to one file, which `labelens.load` reads.
 
@@ -46,7 +46,7 @@ def save(
     moments : bool, default=False
         Whether the moments go with it, so that `partial_fit` and `merge` can go on from the file.
         With exact kernels that is everything known of the training rows, labels included.
-    table : labelens.tables.Encoding, default=None
+    table : labelens.tables.TableEncoder, default=None
         How columns of a table became the features, with the values for gaps: `labelens transform`
         does the same to new rows.
 
@@ -105,7 +105,7 @@ def load(path: PathLike) -> Projection:
     return load_with_table(path)[0]
 
 
-def load_with_table(path: PathLike) -> tuple[Projection, Encoding | None]:
+def load_with_table(path: PathLike) -> tuple[Projection, TableEncoder | None]:
     """The same, and how columns of a table became the features, where the file says so."""
     with _refusals(path, "loaded"):
         header, arrays = container.read(Path(path))

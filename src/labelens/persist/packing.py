@@ -19,7 +19,7 @@ from .._fit.recipe import Recipe, scales_moments, statistics
 from .._fit.settings import is_kernel_method, solver_of
 from .._judge.atlas import Atlas
 from ..methods import METHODS
-from ..tables import Encoding
+from ..tables import TableEncoder
 from . import container
 from .atlas import base_of, put_atlas, take_atlas
 from .labels import (
@@ -34,11 +34,12 @@ from .labels import (
 )
 from .maps import SCALING, put_map, take_map
 from .parameters import check_parameters, put_parameters, take_parameters
-from .schema import Block, Fact, Puts, Table, put, take
+from .schema import Puts, put, take
 from .solution import put_solution, take_solution
 from .spelling import put_texts, take_texts
 from .statistics import ROWS, put_moments, take_moments
-from .strict import NUMBER, WHOLE, Arrays, fields, within
+from .strict import NUMBER, Arrays, fields, within
+from .tables import put_table, take_table
 
 OUTPUTS = ("default", "pandas", "polars")
 BY_NAME = {method.__name__: method for method in METHODS.values()}
@@ -75,13 +76,10 @@ OPTIONAL: dict[str, Any] = {
     "atlas": None,
 }  # what a header may lack
 LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
-# How columns of a table became features; values for gaps only where they are filled.
-COLUMNS: Table = {"impute": Fact(str | None), "splits": Block("d", WHOLE)}
-FILL: Table = {"fill": Block("d")}
 
 
 def packed(
-    estimator: Any, moments: bool, table: Encoding | None = None
+    estimator: Any, moments: bool, table: TableEncoder | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a fitted estimator, and of the columns that it was fitted on."""
     atlas = estimator if isinstance(estimator, Atlas) else None
@@ -132,9 +130,10 @@ def packed(
     if atlas is not None:
         header["atlas"] = put_atlas(atlas, arrays)
     if table is not None:
-        if list(table.names) != list(() if feature_names is None else feature_names):
+        names = [] if feature_names is None else list(feature_names)
+        if table.get_feature_names_out().tolist() != names:
             raise ValueError("The columns of the table are not those that the model was fitted on.")
-        header["table"] = put(COLUMNS | (FILL if table.fill else {}), table, "table", arrays)
+        header["table"] = put_table(table, arrays)
     return header, arrays
 
 
@@ -194,7 +193,9 @@ def configured(estimator: Any, facts: dict[str, Any]) -> Any:
     return estimator.set_output(transform=output)
 
 
-def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> tuple[Any, Encoding | None]:
+def built(
+    facts: dict[str, Any], stored: dict[str, NDArray[Any]]
+) -> tuple[Any, TableEncoder | None]:
     """The estimator and its table, from a header whose fields have been checked."""
     facts, method = OPTIONAL | facts, BY_NAME[facts["method"]]
     arrays = Arrays(stored, d=facts["n_features_in"])
@@ -255,22 +256,11 @@ def built(facts: dict[str, Any], stored: dict[str, NDArray[Any]]) -> tuple[Any, 
     names = take_texts("feature_names", arrays, "d") if facts["feature_names"] else None
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    table = _table(facts["table"], names, arrays)
+    table = None if facts["table"] is None else take_table(facts["table"], names, arrays)
     if facts["atlas"] is not None:
         estimator = take_atlas(facts["atlas"], arrays, estimator)
     arrays.done()
     return configured(estimator, facts), table
-
-
-def _table(facts: Any, names: list[str] | None, arrays: Arrays) -> Encoding | None:
-    if facts is None:
-        return None
-    fields_of_it = COLUMNS | (FILL if "table.fill" in arrays else {})
-    values = take(fields_of_it, "table", arrays, facts, "its table")
-    if names is None:
-        raise ValueError("it has a table without names of features")
-    splits, fill = (tuple(np.asarray(values.get(x, ())).tolist()) for x in ("splits", "fill"))
-    return Encoding(tuple(names), splits, values["impute"], fill)
 
 
 def _kernel(estimator: Any, gamma: Any) -> Kernel | None:

@@ -1,11 +1,18 @@
 """Tables as people keep them: files of columns, some of which are labels.
 
-pandas holds them, pyarrow reads CSV; what is decided about a column is said in a sentence.
+files.py, text.py   reading and writing
+joining.py          labels of a second file
+cells.py            what a cell says
+summary.py          mergeable statistics of columns
+encoding.py         one column as features
+encoder.py          `TableEncoder`: all columns as features
+columns.py          `pick` and `align`: features and labels of a frame
 """
 
 from .columns import Table, align, pick
-from .encoding import Encoding
+from .encoder import TableEncoder
+from .encoding import EncodedColumn
 from .files import read, write
 from .joining import join
 
-__all__ = ["Encoding", "Table", "align", "join", "pick", "read", "write"]
+__all__ = ["EncodedColumn", "Table", "TableEncoder", "align", "join", "pick", "read", "write"]

@@ -159,6 +159,15 @@ def typed(column: Any, kind: Any, decimal_comma: bool, name: str) -> Any:
     return found
 
 
+def pointed(column: Any) -> Any:
+    """Cells of text that are numbers with a decimal comma, with a point."""
+    pa, compute = (require(name, extra="cli") for name in ("pyarrow", "pyarrow.compute"))
+    if not pa.types.is_string(column.type):
+        return column
+    number = compute.match_substring_regex(column, r"^\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*$")
+    return compute.if_else(number, compute.replace_substring(column, ",", "."), column)
+
+
 def _spellings(column: Any, decimal_comma: bool) -> Iterator[Any]:
     """Cells as they are, then as other programs write numbers."""
     yield column

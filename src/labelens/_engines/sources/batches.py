@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..._base.validation import as_frame
 from ..._core.labels import Labels, as_labels
+from ...tables import TableEncoder
 from .base import Chunk, Source, some_rows
 
 
@@ -65,6 +66,35 @@ class Batches(Source):
         if y is not None and y.shape[0] != X.shape[0]:
             raise ValueError(f"Batch {number} has {X.shape[0]} rows and {y.shape[0]} labels.")
         return X, y
+
+
+def encoded(source: Any, encoder: TableEncoder) -> Any:
+    """A frame, or batches of frames, as an encoder has them; it is fitted if it is not yet."""
+    if hasattr(source, "columns"):
+        if not hasattr(encoder, "columns_"):
+            encoder.fit(source)
+        return encoder.frame(source)
+    if iter(source) is source and not hasattr(encoder, "columns_"):
+        raise ValueError(
+            "The encoder has to see all rows first, and these batches can be read only once: fit "
+            "it before, or pass a list."
+        )
+    if not hasattr(encoder, "columns_"):
+        for batch in source:
+            encoder.partial_fit(_pair(batch)[0])
+    if iter(source) is source:
+        return ((encoder.frame(X), y) for X, y in map(_pair, source))
+    return EncodedBatches(source, encoder)
+
+
+class EncodedBatches:
+    """Batches that can be read again."""
+
+    def __init__(self, batches: Iterable[Any], encoder: TableEncoder) -> None:
+        self._batches, self._encoder = batches, encoder
+
+    def __iter__(self) -> Iterator[Any]:
+        return ((self._encoder.frame(X), y) for X, y in map(_pair, self._batches))
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:

@@ -17,15 +17,17 @@ from ..._base.optional import require
 from ..._base.threads import one_ahead
 from ..._base.validation import some
 from ..._core.moments import BLOCK_ROWS
+from ...tables import TableEncoder
 from .base import Chunk, Source
 from .npy import name_of, stamps
-from .rows import ColumnLayout, Feature
+from .rows import ColumnLayout, EncodedLayout, Feature
 
 # What pandas calls an index in a file: it numbers rows, and says nothing about them.
 INDEX = re.compile(r"__index_level_\d+__")
 # What is decoded page by page at a time: so many chunks, but no more than so many bytes. The less,
 # the more time goes into starting with each column.
 BATCH_CHUNKS, BATCH_BYTES = 4, 32 << 20
+FITTED_ROWS = 1 << 14  # in a batch that an encoder is fitted on
 # Bytes that the allocator of pyarrow keeps for later, measured.
 ALLOCATOR_BYTES = 64 << 20
 
@@ -34,7 +36,12 @@ class ColumnFiles(Source):
     """Files with the same columns, one after the other."""
 
     def __init__(
-        self, paths: list[Path], kind: Any, label: Any, features: Sequence[str] | None
+        self,
+        paths: list[Path],
+        kind: Any,
+        label: Any,
+        features: Sequence[str] | None,
+        encoder: TableEncoder | None = None,
     ) -> None:
         self.paths, self.title = paths, name_of(paths)
         self._pa = require("pyarrow", extra="cli")
@@ -51,6 +58,8 @@ class ColumnFiles(Source):
             )
         self.labelled = bool(self.labels)
         there, known = first.schema.names, set(first.schema.names)
+        if encoder is not None and hasattr(encoder, "columns_"):
+            features = [column.name for column in encoder.columns_]
         if features is None:
             features = [n for n in there if n not in self.labels and not INDEX.fullmatch(n)]
         features = list(dict.fromkeys(list_of(name, known) for name in features))
@@ -67,18 +76,21 @@ class ColumnFiles(Source):
                 raise ValueError(f"{file.path} has two columns called {twice[0]!r}; rename one.")
         if hasattr(kind, "agree"):
             with in_words(first.path):
-                kind.agree(self._files, features, self.labels)
-        self._refuse_others(wanted)
+                kind.agree(self._files, features, self.labels, encoder is not None)
+        self._refuse_others(wanted if encoder is None else self.labels)
         if not features:
             raise ValueError(f"{first.path} has no column to use as a feature.")
-        self._columns = ColumnLayout(tuple(self.labels), tuple(map(self._feature, features)))
+        self.sparing = any(file.best_spared(wanted) for file in self._files)
+        if encoder is None:
+            self._columns = ColumnLayout(tuple(self.labels), tuple(map(self._feature, features)))
+        else:
+            self._columns = self._encoded(encoder, features)
         self.names, self.head = self._columns.names, self._columns.head
         counts = [file.n_rows for file in self._files]
         self.n_rows = None if None in counts else sum(counts)
         self.n_bytes = sum(path.stat().st_size for path in paths)
         if self.n_rows is not None:
             self.n_bytes = self.n_rows * self.row_bytes
-        self.sparing = any(file.best_spared(wanted) for file in self._files)
 
     @property
     def reader_bytes(self) -> int:  # type: ignore[override]
@@ -87,7 +99,9 @@ class ColumnFiles(Source):
 
     @property
     def copies(self) -> int:  # type: ignore[override]
-        return 3 + (2 * BATCH_CHUNKS if self.sparing else 0)  # a batch in use, and one read ahead
+        # A batch in use, and one read ahead; an encoder makes a frame of it, and its features.
+        encoded = 4 if isinstance(self._columns, EncodedLayout) else 0
+        return 3 + encoded + (2 * BATCH_CHUNKS if self.sparing else 0)
 
     def spare_memory(self) -> bool:
         before, self.sparing = self.sparing, True
@@ -121,6 +135,17 @@ class ColumnFiles(Source):
                 "it, or name the columns to use as features."
             )
         return Feature(name, np.dtype(kind.to_pandas_dtype()), width)
+
+    def _encoded(self, encoder: TableEncoder, features: list[str]) -> ColumnLayout:
+        """The layout of an encoder, which is fitted on all rows if it is not fitted yet."""
+        if not hasattr(encoder, "columns_"):
+            for file in self._files:
+                with in_words(file.path):
+                    for batch, _ in file.batches(features, FITTED_ROWS, 0, self.sparing):
+                        encoder.partial_fit(batch.to_pandas())
+            if not hasattr(encoder, "columns_"):
+                raise ValueError(f"There are no rows in {self.title}.")
+        return EncodedLayout.of(self.labels, encoder)
 
     def _length_of(self, name: str) -> int:
         for file in self._files:
@@ -161,7 +186,7 @@ class ColumnFiles(Source):
     def identity(self) -> dict[str, Any] | None:
         return stamps(self.paths) | {
             "labels": self.labels,
-            "features": [[f.name, str(f.dtype), f.width] for f in self._columns.features],
+            "features": self._columns.identity(),
         }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._base.optional import require
 from ...tables import text
-from ...tables.text import TextFile, common_kind, narrowed, typed
+from ...tables.text import TextFile, common_kind, narrowed, pointed, typed
 
 # Bytes that are read ahead for each column: the defaults of pyarrow hold whole files instead.
 READ_AHEAD = 1 << 16
@@ -167,17 +167,21 @@ class Text(ColumnFile):
         return pa.schema(list(zip(batch.schema.names, kinds, strict=True)))
 
     @staticmethod
-    def agree(files: Sequence[Text], features: Sequence[str], labels: Sequence[str]) -> None:
+    def agree(
+        files: Sequence[Text], features: Sequence[str], labels: Sequence[str], encoded: bool
+    ) -> None:
         """Give a column the same type in all files, as if they were one.
 
-        A feature is real, whatever it looks like at first; a label without a cell in the first
-        megabytes is what its first cells are.
+        A feature is real, whatever it looks like at first, or text for an encoder; a label without
+        a cell in the first megabytes is what its first cells are.
         """
         pa = require("pyarrow", extra="cli")
         for file in files:
             for name in set(features).intersection(file.schema.names):
                 kind = file.schema.field(name).type
-                if pa.types.is_integer(kind) or pa.types.is_null(kind):
+                if encoded:
+                    file._take(name, pa.string())
+                elif pa.types.is_integer(kind) or pa.types.is_null(kind):
                     file._take(name, pa.float64())
         for name in labels:
             there = [file for file in files if name in file.schema.names]
@@ -209,6 +213,8 @@ class Text(ColumnFile):
             for batch in self._file.batches(columns):
                 named = zip(batch.columns, schema, strict=True)
                 arrays = [typed(column, field.type, comma, field.name) for column, field in named]
+                if comma:
+                    arrays = [pointed(array) for array in arrays]
                 yield type(batch).from_arrays(arrays, schema=schema)
 
         return (yield from self._from_row(read(), skip))

@@ -8,9 +8,10 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from ...tables import TableEncoder
 from .arrays import InMemory, open_npz
 from .base import Source
-from .batches import Batches
+from .batches import Batches, encoded
 from .columns import ColumnFiles, in_words
 from .formats import FORMATS
 from .npy import NpyFiles
@@ -18,18 +19,26 @@ from .npy import NpyFiles
 KINDS = (*FORMATS, ".npy", ".npz")
 
 
-def open_source(source: Any, label: Any = None, features: Sequence[str] | None = None) -> Source:
+def open_source(
+    source: Any,
+    label: Any = None,
+    features: Sequence[str] | None = None,
+    encoder: TableEncoder | None = None,
+) -> Source:
     """An array, a frame, a path, a glob, a list of paths or an iterable of (X, y), opened.
 
-    Files are looked at, all of them, and no row is read yet.
+    Files are looked at, all of them, and no row is read yet; but an encoder that is not fitted is
+    fitted on all rows.
     """
     if isinstance(source, Source):
         return source
     paths = _paths(source)
     if paths is not None:
-        return _open_files(paths, label, features)
+        return _open_files(paths, label, features, encoder)
     if features is not None:
         raise ValueError("features names columns of files; choose those of a frame yourself.")
+    if encoder is not None:
+        source = encoded(source, encoder)
     if hasattr(source, "shape"):
         return InMemory(source, label)
     if label is not None:
@@ -87,13 +96,17 @@ def _paths(source: Any) -> list[Path] | None:
     return None
 
 
-def _open_files(paths: list[Path], label: Any, features: Sequence[str] | None) -> Source:
+def _open_files(
+    paths: list[Path], label: Any, features: Sequence[str] | None, encoder: TableEncoder | None
+) -> Source:
     kinds = {_kind(path): path for path in paths}
     if len(kinds) > 1:
         raise ValueError(f"The files are of several kinds, {' and '.join(sorted(kinds))}.")
     kind = next(iter(kinds))
     if kind in FORMATS:
-        return ColumnFiles(paths, FORMATS[kind], label, features)
+        return ColumnFiles(paths, FORMATS[kind], label, features, encoder)
+    if encoder is not None:
+        raise ValueError(f"An encoder is for named columns, and those of a {kind} file have none.")
     if features is not None:
         raise ValueError(f"features names columns, and those of a {kind} file have no names.")
     if kind == ".npy":

@@ -17,6 +17,7 @@ from scipy import sparse
 from ..._base.optional import require
 from ..._base.threads import cached_property
 from ..._core.labels import Labels, as_labels
+from ...tables import TableEncoder
 from .base import Chunk
 from .vectors import dense_rows, sparse_rows
 
@@ -137,10 +138,50 @@ class ColumnLayout:
             at += feature.columns
         return found
 
+    def identity(self) -> list[Any]:
+        """What tells these features from others."""
+        return [[f.name, str(f.dtype), f.width] for f in self.features]
+
     def _label_array(self, pieces: list[list[Any]]) -> Labels | None:
         chunked = require("pyarrow", extra="cli").chunked_array
         columns = [as_labels(chunked(column)) for column in zip(*pieces, strict=True)]
         return Labels.side_by_side(columns) if columns else None
+
+
+@dataclass(frozen=True)
+class EncodedLayout(ColumnLayout):
+    """Columns of any type, which an encoder turns into numbers."""
+
+    encoder: TableEncoder | None = None
+
+    @classmethod
+    def of(cls, labels: Iterable[str], encoder: TableEncoder) -> EncodedLayout:
+        if encoder.impute == "drop":
+            raise ValueError(
+                "Rows with gaps cannot be left out where rows are read in chunks: use "
+                "impute='mean' or 'median'."
+            )
+        alone = TableEncoder.of(encoder.columns_, encoder.impute, encoder.na)  # without statistics
+        columns = tuple(Feature(c.name, np.dtype(np.float64), None) for c in encoder.columns_)
+        return cls(tuple(labels), columns, encoder=alone)
+
+    @cached_property
+    def names(self) -> list[str]:
+        assert self.encoder is not None
+        return self.encoder.get_feature_names_out().tolist()
+
+    @cached_property
+    def head(self) -> Any:
+        return np.empty((0, len(self.names)))
+
+    def identity(self) -> list[Any]:
+        assert self.encoder is not None
+        return [repr(column) for column in self.encoder.columns_]
+
+    def _numbers(self, batch: Any, place: Any) -> Any:
+        assert self.encoder is not None
+        frame = batch.select(range(len(self.labels), batch.num_columns)).to_pandas()
+        return [(slice(0, len(self.names)), self.encoder.transform(frame))]
 
 
 def _numbers(column: Any, feature: Feature, place: Any) -> NDArray[Any]:

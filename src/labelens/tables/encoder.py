@@ -1,0 +1,236 @@
+"""A table encoder is fitted once by mergeable column statistics; every route uses it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from .._base.optional import require
+from .._base.validation import some
+from .encoding import REASONS, EncodedColumn, decide
+from .summary import TableSummary
+
+IMPUTE = ("mean", "median", "drop")
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn the columns of a table into numbers.
+
+    | column | features |
+    |---|---|
+    | numbers, booleans, text of numbers ($1,234.50, 12 %, 1.234,5) | the number |
+    | dates and times | days since 1970; sine and cosine of the year, the week and, if there are \
+times, the day |
+    | text with at most `most_categories` values | one for each value, 0 or 1 |
+    | other text | 32 hashed counts of letter triples |
+    | lists of numbers, all of one length | one for each place |
+    | row numbers, identifiers, empty columns | none |
+
+    Statistics are counts, sums and samples of distinct values that merge exactly: `partial_fit` of
+    any pieces and `merge` give the encoder of `fit` on all rows.
+
+    Parameters
+    ----------
+    impute : {"mean", "median", "drop"}, default="mean"
+        What fills gaps of numbers and dates; a further feature says where they were, if training
+        rows have any. With "drop" `transform` leaves NaN, and commands leave such rows out. The
+        median of more than 4096 different values is estimated by 4096 of them.
+    na : sequence of str, default=()
+        Further cells that stand for a gap. Among numbers and dates "?", "-", ".", "missing" and
+        some others do so anyway.
+    most_categories : int, default=50
+        Different values of text that are still categories.
+    keep : sequence of str, default=()
+        Columns to use even if they number or identify rows.
+
+    Attributes
+    ----------
+    columns_ : tuple of EncodedColumn
+        The columns that are used, and how.
+    left_out_ : dict
+        Names of the others, and why they are not.
+    feature_names_in_, n_features_in_
+        Of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from labelens.tables import TableEncoder
+    >>> frame = pd.DataFrame({"age": [20, None, 40], "sex": ["f", "m", "f"]})
+    >>> encoder = TableEncoder().fit(frame)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age=missing', 'sex=f', 'sex=m']
+    >>> encoder.transform(frame).tolist()
+    [[20.0, 0.0, 1.0, 0.0], [30.0, 1.0, 0.0, 1.0], [40.0, 0.0, 1.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        impute: Literal["mean", "median", "drop"] = "mean",
+        *,
+        na: Sequence[str] = (),
+        most_categories: int = 50,
+        keep: Sequence[str] = (),
+    ) -> None:
+        self.impute = impute
+        self.na = na
+        self.most_categories = most_categories
+        self.keep = keep
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the encoder with a data frame; `y` is not used."""
+        self._summary = TableSummary()
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take in further rows."""
+        if self.impute not in IMPUTE:
+            raise ValueError(f"impute must be one of {', '.join(IMPUTE)}, got {self.impute!r}.")
+        if not hasattr(self, "_summary"):
+            if hasattr(self, "columns_"):
+                raise ValueError("This encoder was loaded from a model, and cannot be fitted on.")
+            self._summary = TableSummary()
+        self._summary.add(_frame(X), tuple(self.na))
+        return self._undecided()
+
+    def merge(self, other: TableEncoder) -> Self:
+        """Take in the rows that another encoder was fitted on."""
+        for name in ("impute", "na", "most_categories", "keep"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise ValueError(f"These encoders differ in {name}: {mine!r} and {theirs!r}.")
+        if "_summary" not in self.__dict__ and "columns_" not in self.__dict__:
+            self._summary = TableSummary()
+        if not (hasattr(self, "_summary") and hasattr(other, "_summary")):
+            raise ValueError("An encoder that was loaded from a model cannot be merged.")
+        self._summary.merge(other._summary)
+        return self._undecided()
+
+    def _undecided(self) -> Self:
+        self.__dict__.pop("columns_", None)
+        self.feature_names_in_ = np.array(list(self._summary.columns), dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """`columns_` and `left_out_` are decided when they are first asked for."""
+        if name not in ("columns_", "left_out_") or "_summary" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        used, left = [], {}
+        for column, seen in self._summary.columns.items():
+            made, why = decide(column, seen, self.impute, self.most_categories, column in self.keep)
+            if made is None:
+                left[column] = REASONS[why]
+            else:
+                used.append(made)
+        self.columns_, self.left_out_ = tuple(used), left
+        return self.__dict__[name]
+
+    @classmethod
+    def of(cls, columns: Sequence[EncodedColumn], impute: Any, na: Sequence[str] = ()) -> Self:
+        """An encoder that can transform, without statistics."""
+        encoder = cls(impute, na=na)
+        encoder.columns_, encoder.left_out_ = tuple(columns), {}
+        encoder.feature_names_in_ = np.array([c.name for c in columns], dtype=object)
+        encoder.n_features_in_ = len(columns)
+        return encoder
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """(n_samples, features): rows of a data frame as numbers, by the columns' names."""
+        return self.encode(X)[0]
+
+    def encode(self, X: Any) -> tuple[NDArray[np.float64], list[str]]:
+        """`transform`, and the values that the encoder does not know."""
+        frame, columns = _frame(X), self._used()
+        if missing := [c.name for c in columns if c.name not in frame.columns]:
+            raise ValueError(
+                f"There is no column {missing[0]!r}. There are {some(list(frame.columns))}."
+            )
+        parts, strange = [], []
+        for column in columns:
+            values, new = column.encode(frame[column.name], self.na, self.impute != "drop")
+            parts.append(values)
+            strange += new
+        return np.column_stack(parts), strange
+
+    def frame(self, X: Any) -> Any:
+        """`transform`, as a data frame."""
+        values, names = self.transform(X), self.get_feature_names_out()
+        return require("pandas", extra="cli").DataFrame(values, columns=names)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the features."""
+        return np.array([name for c in self._used() for name in c.features], dtype=object)
+
+    def _used(self) -> tuple[EncodedColumn, ...]:
+        if not hasattr(self, "columns_"):
+            require("sklearn.utils.validation", extra="cli").check_is_fitted(self, "columns_")
+        if not self.columns_:
+            why = ", ".join(f"{name!r} ({what})" for name, what in self.left_out_.items())
+            raise ValueError(f"No column is left to use as a feature. Left out: {why or 'all'}.")
+        return self.columns_
+
+    def sentences(self) -> list[str]:
+        """Which columns went where, other than plain numbers."""
+        said: dict[str, list[str]] = {}
+        for c in self._used():
+            if c.kind == "category":
+                said.setdefault("One-hot encoded", []).append(
+                    f"{c.name!r} ({len(c.levels)} values)"
+                )
+            elif c.kind != "number":
+                said.setdefault(SAID[c.kind], []).append(repr(c.name))
+            elif c.reading in WRITTEN and self._odd(c) != "":
+                said.setdefault("Text read as numbers", []).append(f"{c.name!r}{self._odd(c)}")
+        for name, why in self.left_out_.items():
+            said.setdefault(f"Left out, {why}", []).append(repr(name))
+        filled = [repr(c.name) for c in self._used() if c.gaps and c.kind in ("number", "date")]
+        if filled and self.impute != "drop":
+            said[f"Gaps filled with the {self.impute}, and marked by a feature"] = filled
+        return [f"{what}: {_listed(names)}." for what, names in said.items()]
+
+    def _odd(self, column: EncodedColumn) -> str:
+        """What in a column of numbers is none."""
+        if "_summary" not in self.__dict__:
+            return ""
+        seen = self._summary.columns[column.name]
+        read = {cell for cell in seen.texts.times if not _is_number(cell, column.reading)}
+        cells = sorted(read)[:3]
+        return f" (gaps: {', '.join(map(repr, cells))})" if cells else ""
+
+
+SAID = {
+    "date": "Dates, as days and cycles",
+    "text": "Text, as hashed letter triples",
+    "list": "Lists of numbers",
+}
+MOST_NAMED = 20
+WRITTEN = ("number", "comma")
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _is_number(cell: str, reading: str) -> bool:
+    from .cells import READINGS, is_marker
+
+    return not is_marker(cell) and READINGS[reading](cell) is not None
+
+
+def _frame(X: Any) -> Any:
+    """A pandas frame, its columns named by text."""
+    pandas = require("pandas", extra="cli")
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if not isinstance(X, pandas.DataFrame):
+        values = np.asarray(X)
+        if values.ndim != 2:
+            raise ValueError(f"X must be a table, got shape {values.shape}.")
+        X = pandas.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])])
+    return X if all(isinstance(n, str) for n in X.columns) else X.rename(columns=str)

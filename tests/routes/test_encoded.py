@@ -1,0 +1,124 @@
+"""A table of all kinds of columns with gaps: every route fits the same model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import labelens
+from labelens import SupervisedPCA
+from labelens.tables import TableEncoder
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+
+    def gaps(values, share=0.1):
+        return [
+            None if gone else value
+            for value, gone in zip(values, rng.random(N) < share, strict=True)
+        ]
+
+    y = rng.choice(["a", "b", "c"], N)
+    return pd.DataFrame(
+        {
+            "row": np.arange(N),
+            "number": np.array(gaps(1e6 + rng.normal(size=N)), float) + (y == "a"),
+            "whole": rng.integers(0, 40, N),
+            "odd": np.where(rng.random(N) < 0.1, "?", rng.normal(size=N).round(3).astype(str)),
+            "money": [f"${v:,.2f}" for v in rng.gamma(2, 900, N)],
+            "flag": rng.random(N) > 0.5,
+            "colour": gaps(rng.choice(["red", "green", "blue, or so"], N)),
+            "city": [f"city {i}" for i in rng.integers(0, 300, N)],
+            "day": gaps(pd.date_range("2020-01-01", periods=N, freq="11h").strftime("%Y-%m-%d")),
+            "empty": [None] * N,
+            "y": y,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def truth(frame):
+    X, encoder = frame.drop(columns="y"), TableEncoder("median")
+    model = SupervisedPCA(2, scale="standard").fit(encoder.fit(X).frame(X), frame["y"])
+    assert set(encoder.left_out_) == {"row", "empty"}
+    return model, encoder, model.transform(encoder.frame(X))
+
+
+def same(encoder, model, frame, truth):
+    assert encoder.columns_ == pytest.approx(encoder.columns_)
+    for mine, theirs in zip(encoder.columns_, truth[1].columns_, strict=True):
+        assert mine.features == theirs.features
+        np.testing.assert_allclose(mine.fill, theirs.fill, rtol=1e-13)
+    Z = model.transform(encoder.frame(frame.drop(columns="y")))
+    np.testing.assert_allclose(Z, truth[2], rtol=0, atol=1e-12 * np.abs(truth[2]).max())
+
+
+def unfitted():
+    return SupervisedPCA(2, scale="standard"), TableEncoder("median")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("files", [1, 3])
+def test_files(frame, truth, tmp_path, kind, files):
+    for i, part in enumerate(np.array_split(np.arange(N), files)):
+        some = frame.iloc[part].reset_index(drop=True)
+        path = tmp_path / f"{i}.{kind}"
+        some.to_csv(path, index=False) if kind == "csv" else getattr(some, f"to_{kind}")(path)
+    model, encoder = unfitted()
+    source = str(tmp_path / f"*.{kind}")
+    labelens.fit(model, source, label="y", encoder=encoder)
+    same(encoder, model, frame, truth)
+    labelens.transform(model, source, tmp_path / "Z.npy", encoder=encoder)
+    np.testing.assert_allclose(np.load(tmp_path / "Z.npy"), truth[2], atol=1e-10)
+
+
+def test_batches(frame, truth):
+    cuts = [slice(0, 1), slice(1, 700), slice(700, N)]
+    batches = [(frame[cut].drop(columns="y"), frame["y"][cut]) for cut in cuts]
+    model, encoder = unfitted()
+    labelens.fit(model, batches, encoder=encoder)
+    same(encoder, model, frame, truth)
+    with pytest.raises(ValueError, match="can be read only once"):
+        labelens.fit(SupervisedPCA(2), iter(batches), encoder=TableEncoder())
+
+
+def test_pieces_and_merged_encoders(frame, truth):
+    X = frame.drop(columns="y")
+    pieces = TableEncoder("median")
+    for start in range(0, N, 313):
+        pieces.partial_fit(X[start : start + 313])
+    merged = TableEncoder("median").fit(X[2000:])
+    merged.merge(TableEncoder("median").fit(X[:5])).merge(TableEncoder("median").fit(X[5:2000]))
+    for encoder in (pieces, merged):
+        model = SupervisedPCA(2, scale="standard").fit(encoder.frame(X), frame["y"])
+        same(encoder, model, frame, truth)
+
+
+def test_dask(frame, truth):
+    dd = pytest.importorskip("dask.dataframe")
+    model, encoder = unfitted()
+    source = dd.from_pandas(frame, npartitions=4, sort=False)
+    labelens.fit(model, source, label="y", encoder=encoder)
+    same(encoder, model, frame, truth)
+    Z = labelens.transform(model, source, encoder=encoder)
+    np.testing.assert_allclose(np.asarray(Z), truth[2], atol=1e-10)
+
+
+def test_saved_models_and_pipelines(frame, truth, tmp_path):
+    model, encoder, Z = truth
+    labelens.save(model, tmp_path / "m", table=encoder)
+    again, loaded = labelens.persist.load_with_table(tmp_path / "m")
+    assert loaded.columns_ == encoder.columns_
+    X = frame.drop(columns="y")
+    assert (again.transform(loaded.frame(X)) == Z).all()
+    for row in (0, 17, N - 1):  # alone as in its table
+        alone = again.transform(loaded.frame(X.iloc[[row]]))
+        np.testing.assert_allclose(alone, Z[[row]], atol=1e-10)
+    with pytest.raises(ValueError, match="loaded from a model"):
+        loaded.partial_fit(X)
+    pipe = make_pipeline(TableEncoder("median"), SupervisedPCA(2, scale="standard"))
+    np.testing.assert_allclose(pipe.fit_transform(X, frame["y"]), Z, atol=1e-10)
