@@ -17,7 +17,7 @@ from labelens._core.maps import APPROXIMATIONS
 from labelens._core.scaling import SCALES
 from labelens._fit.settings import LABEL_MAPS, PRECISIONS
 from labelens.label_kernels.base import LabelKernelName
-from labelens.tables.encoding import IMPUTE
+from labelens.tables.encoder import IMPUTE
 from pages import python_blocks
 
 ROOT = Path(__file__).parents[1]
@@ -143,7 +143,7 @@ def test_literals_are_the_values_that_are_accepted():
     assert {*get_args(types.LabelMap)} == {*LABEL_MAPS}
     assert {None, *get_args(types.Scale)} == {*SCALES}
     assert {None, *get_args(types.Precision)} == {*PRECISIONS}
-    assert {None, *get_args(types.Impute)} == {*IMPUTE}
+    assert {*get_args(types.Impute)} == {*IMPUTE}
     with pytest.raises(ValueError, match="label_kernel must be") as error:
         make_label_map([1, 2], None, "none", None, 1, None, 0)
     message = str(error.value)

@@ -56,7 +56,6 @@ def test_a_forgery_without_a_change_loads(saved, tmp_path):
     [
         (put("table", value=None), "no array 'table"),
         (put("table", value=[]), "must be"),
-        (put("table", "impute", value="mode"), "do not fit"),
         (put("table", "impute", value="mode"), "fills gaps with 'mode'"),
         (put("table", "na", value=[1]), "must be strings"),
         (put("table", "code", value="x"), "'code'.*does not know"),

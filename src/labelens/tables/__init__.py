@@ -11,8 +11,8 @@ columns.py          `pick` and `align`: features and labels of a frame
 
 from .columns import Table, align, pick
 from .encoder import TableEncoder
-from .encoding import EncodedColumn
+from .encoding import EncodedColumn as EncodedColumn
 from .files import read, write
 from .joining import join
 
-__all__ = ["EncodedColumn", "Table", "TableEncoder", "align", "join", "pick", "read", "write"]
+__all__ = ["Table", "TableEncoder", "align", "join", "pick", "read", "write"]

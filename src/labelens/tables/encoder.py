@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from .._base.optional import require
+from .._base.types import Impute, MatrixLike
 from .._base.validation import some
 from .encoding import REASONS, EncodedColumn, decide
 from .summary import TableSummary
@@ -70,7 +71,7 @@ times, the day |
 
     def __init__(
         self,
-        impute: Literal["mean", "median", "drop"] = "mean",
+        impute: Impute = "mean",
         *,
         na: Sequence[str] = (),
         most_categories: int = 50,
@@ -81,12 +82,12 @@ times, the day |
         self.most_categories = most_categories
         self.keep = keep
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the encoder with a data frame; `y` is not used."""
         self._summary = TableSummary()
         return self.partial_fit(X)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in further rows."""
         if self.impute not in IMPUTE:
             raise ValueError(f"impute must be one of {', '.join(IMPUTE)}, got {self.impute!r}.")
@@ -131,7 +132,7 @@ times, the day |
         return self.__dict__[name]
 
     @classmethod
-    def of(cls, columns: Sequence[EncodedColumn], impute: Any, na: Sequence[str] = ()) -> Self:
+    def of(cls, columns: Sequence[EncodedColumn], impute: Impute, na: Sequence[str] = ()) -> Self:
         """An encoder that can transform, without statistics."""
         encoder = cls(impute, na=na)
         encoder.columns_, encoder.left_out_ = tuple(columns), {}
@@ -139,11 +140,11 @@ times, the day |
         encoder.n_features_in_ = len(columns)
         return encoder
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: MatrixLike) -> NDArray[np.float64]:
         """(n_samples, features): rows of a data frame as numbers, by the columns' names."""
         return self.encode(X)[0]
 
-    def encode(self, X: Any) -> tuple[NDArray[np.float64], list[str]]:
+    def encode(self, X: MatrixLike) -> tuple[NDArray[np.float64], list[str]]:
         """`transform`, and the values that the encoder does not know."""
         frame, columns = _frame(X), self._used()
         if missing := [c.name for c in columns if c.name not in frame.columns]:
@@ -157,12 +158,12 @@ times, the day |
             strange += new
         return np.column_stack(parts), strange
 
-    def frame(self, X: Any) -> Any:
+    def frame(self, X: MatrixLike) -> Any:
         """`transform`, as a data frame."""
         values, names = self.transform(X), self.get_feature_names_out()
         return require("pandas", extra="cli").DataFrame(values, columns=names)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Names of the features."""
         return np.array([name for c in self._used() for name in c.features], dtype=object)
 
