@@ -37,7 +37,10 @@ def filling(impute: Impute | None) -> Any:
 
 
 Data = Annotated[
-    Path, typer.Argument(help="CSV, TSV, parquet, Arrow/feather, .npy or .npz; .gz too.")
+    Path,
+    typer.Argument(
+        help="CSV, TSV, text, JSON lines, Excel, parquet, Arrow, .npy, .npz; .gz, .zip too."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, .labelens.")]
 Memory = Annotated[

@@ -9,7 +9,7 @@ from .._core.maps import Identity
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
 from ..tables import EncodedColumn, TableEncoder
-from ..tables.cells import EMPTY, MARKERS
+from ..tables.cells import EMPTY, MARKERS, number
 from .graph import affine, exportable
 
 
@@ -100,6 +100,10 @@ def _features(column: EncodedColumn, encoder: TableEncoder) -> list[str]:
             for level in column.levels
         ] + marked
     value = f"CAST({name} AS DOUBLE PRECISION)"
+    numbers = [v for cell in encoder.na if (v := number(cell)) is not None]
+    if numbers and not column.reading:
+        gap = f"({name} IS NULL OR {value} IN ({', '.join(map(_number, numbers))}))"
+        marked = [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
     if column.reading == "truth":  # true and false, 1 and 0, or text of them
         value = f"CASE WHEN LOWER({text}) IN ('true', '1') THEN 1e0 ELSE 0e0 END"
     elif column.reading:

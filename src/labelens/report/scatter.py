@@ -70,7 +70,7 @@ class ScatterPlot:
         if drawn + self.lost < n:
             notices.append(
                 f"Of {n:,} rows a sample of {drawn:,} is drawn (the limit is {LIMIT:,}), "
-                "stratified by label and part; scores use all rows."
+                "stratified by label and part."
             )
         if self.lost:
             notices.append(f"Rows without finite coordinates are not drawn: {self.lost:,}.")

@@ -53,7 +53,7 @@ def pick(
             raise _unknown(frame, name)
     if twice := [name for name in labels if list(labels).count(name) > 1]:
         raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
-    notes: list[str] = []
+    notes: list[str] = list(frame.attrs.get("notes", ()))
     frame, columns = _labelled(frame, list(labels), notes)
     taken = {*labels, *drop, groups}
     chosen = [name for name in dict.fromkeys(features or frame.columns) if name not in taken]

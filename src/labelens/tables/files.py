@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import json
 import lzma
 import struct
 import zlib
+from bz2 import BZ2File
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
-from io import BufferedReader, FileIO
+from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
@@ -20,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.optional import require
+from .._base.validation import some
 from .joining import join
-from .text import NOT_GZIPPED, TextFile, narrowed
+from .text import NOT_GZIPPED, NULLS, TextFile, narrowed, only_member
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
@@ -52,7 +55,8 @@ def read(
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
-    name = path.name.lower().removesuffix(".gz")
+    packing = next((end for end in UNPACKED if path.name.lower().endswith(end)), "")
+    name = path.name.lower().removesuffix(packing)
     kind = next((kind for kind in READERS if name.endswith(kind)), None)
     if kind is None:
         raise ValueError(
@@ -60,8 +64,7 @@ def read(
         )
     try:
         with BufferedReader(_Watched(path, progress), 1 << 16) as file:
-            zipped = path.name.lower().endswith(".gz")
-            frame = READERS[kind](pandas, path, GzipFile(fileobj=file) if zipped else file)
+            frame = READERS[kind](pandas, path, UNPACKED[packing](file) if packing else file)
     except BROKEN as error:
         raise ValueError(f"{path.name} cannot be read: {_reason(error)}") from error
     frame.columns = [str(column) for column in frame.columns]
@@ -75,6 +78,18 @@ def read(
     if not len(frame):
         raise ValueError(f"{path.name} has {len(frame.columns)} columns and no rows.")
     return frame
+
+
+def _unpacked_zst(file: Any) -> Any:
+    return require("pyarrow", extra="cli").CompressedInputStream(file, "zstd")
+
+
+UNPACKED: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: GzipFile(fileobj=file),
+    ".bz2": BZ2File,
+    ".zst": _unpacked_zst,
+    ".zip": only_member,
+}
 
 
 def _similar(path: Path) -> str:
@@ -119,7 +134,14 @@ def _text(pandas: Any, path: Path, stream: Any) -> Frame:
         column = narrowed(cells[name], file.decimal_comma)
         column = column.cast(pa.float64()) if pa.types.is_null(column.type) else column
         columns[name] = column.to_pandas(date_as_object=False)
-    return pandas.DataFrame(columns)
+    frame = pandas.DataFrame(columns)
+    notes = []
+    if file.encoding not in ("utf-8-sig", "utf-8"):
+        notes.append(f"{path.name} is not UTF-8 and was read as {file.encoding}.")
+    if file.headless:
+        notes.append(f"{path.name} has no line of column names: they are {some(file.names)}.")
+    frame.attrs["notes"] = notes
+    return frame
 
 
 def _array(pandas: Any, path: Path, stream: Any) -> Frame:
@@ -127,12 +149,22 @@ def _array(pandas: Any, path: Path, stream: Any) -> Frame:
 
 
 def _arrays(pandas: Any, path: Path, stream: Any) -> Frame:
-    """The rows; arrays of one dimension and as many numbers are columns too."""
+    """The rows; arrays of one dimension and as many numbers are columns too.
+
+    X_train and X_test are the rows of one table, and so are y_train and y_test.
+    """
     arrays = load_arrays(stream)
+    for name in ("X", "x"):
+        parts = [part for part in (f"{name}_train", f"{name}_test") if part in arrays]
+        if parts and "X" not in arrays:
+            arrays["X"] = np.concatenate([arrays.pop(part) for part in parts])
+            labels = [part.replace(name, "y") for part in parts]
+            if all(part in arrays for part in labels):
+                arrays["y"] = np.concatenate([arrays.pop(part).ravel() for part in labels])
     frame = _columns(pandas, arrays.pop(name_of_rows(arrays)))
     for name, array in arrays.items():
-        if array.shape == (len(frame),):
-            frame[name] = array
+        if array.shape in ((len(frame),), (len(frame), 1)):
+            frame[name] = array.ravel()
     return frame
 
 
@@ -157,8 +189,8 @@ def load_arrays(file: Any) -> dict[str, NDArray[Any]]:
 
 
 def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
-    """X, or the only array of two dimensions beside the label."""
-    wide = [name for name, array in arrays.items() if array.ndim == 2 and name != label]
+    """X, or the only array of two dimensions or more beside the label."""
+    wide = [name for name, array in arrays.items() if array.ndim >= 2 and name != label]
     if "X" in wide:
         return "X"
     if len(wide) != 1:
@@ -168,15 +200,37 @@ def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
 
 
 def _columns(pandas: Any, array: NDArray[Any]) -> Frame:
-    if array.ndim not in (1, 2):
-        raise ValueError(f"its shape is {array.shape}; rows and columns are wanted")
-    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim == 0:
+        raise ValueError("it holds a single number; rows and columns are wanted")
+    array = array.reshape(len(array), -1)  # images, row by row
     return pandas.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+
+
+def _json(pandas: Any, path: Path, stream: Any) -> Frame:
+    """An object on every line, or a list of objects."""
+    text = stream.read().decode("utf-8-sig").strip()
+    whole = text.startswith("[")
+    records = json.loads(text) if whole else [json.loads(line) for line in text.split("\n") if line]
+    if not all(isinstance(record, dict) for record in records):
+        raise ValueError("its items are not objects, {...}, one for each row.")
+    return pandas.DataFrame.from_records(records)
+
+
+def _sheet(pandas: Any, path: Path, stream: Any) -> Frame:
+    """The first sheet of a workbook."""
+    require("openpyxl", extra="excel")
+    return pandas.read_excel(BytesIO(stream.read()), na_values=NULLS, keep_default_na=False)
 
 
 READERS: dict[str, Callable[[Any, Path, Any], Frame]] = {
     ".csv": _text,
     ".tsv": _text,
+    ".txt": _text,
+    ".dat": _text,
+    ".jsonl": _json,
+    ".ndjson": _json,
+    ".json": _json,
+    ".xlsx": _sheet,
     ".parquet": lambda pandas, path, stream: pandas.read_parquet(stream),
     ".feather": lambda pandas, path, stream: pandas.read_feather(stream),
     ".arrow": lambda pandas, path, stream: pandas.read_feather(stream),

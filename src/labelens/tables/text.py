@@ -12,13 +12,19 @@ Cells are read as text, and a column has the narrowest type that all of its cell
 from __future__ import annotations
 
 import csv
+import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from .._base.optional import require
+from .cells import NUMBER
 
+START = 1 << 16  # bytes that tell encoding and separator
 # Bytes of text that are parsed at a time.
 BLOCK = 1 << 22
 # What an empty cell is called, in columns of text too.
@@ -37,17 +43,42 @@ class TextFile:
     def __init__(self, path: Path) -> None:
         self.path, self._wrong = path, None
         with self._in_words():
-            with require("pyarrow", extra="cli").input_stream(str(path)) as file:
-                start = file.read(1 << 16).decode("utf-8-sig", "replace")
-            head = start.lstrip("\r\n").partition("\n")[0]
+            with self._unpacked() as file:
+                start = file.read(START)
+            self.encoding = _encoding(start)
+            lines = start.decode(self.encoding, "replace").lstrip("\r\n\ufeff").split("\n")
+            self._comments = bool(lines) and lines[0].startswith("#")
+            # A commented line of names, as NumPy and R write it, is a line of names.
+            rows = [line for line in lines[:1000] if not line.startswith("#")]
+            head = rows[0] if rows else ""
             if not head.strip():
                 raise ValueError("it is empty: there is not even a line of column names.")
-            tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
-            self.separator = _separator(head, "\t" if tabs else ",;\t|")
-            with self._open(str(path)) as reader:
+            bare = re.sub(r"\.(gz|bz2|zst|zip)$", "", path.name.lower())
+            self.separator = _separator(head, "\t" if bare.endswith(".tsv") else ",;\t|")
+            self._spaced = False
+            if bare.endswith((".txt", ".dat")) and self.separator not in head:
+                self.separator, self._spaced = "\t", len(head.split()) > 1
+            cells = next(csv.reader([head], delimiter=self.separator))
+            cells = head.split() if self._spaced else cells
+            self.headless = _is_data(cells)
+            self._names = [f"x{i}" for i in range(len(cells))] if self.headless else None
+            with self._open(self._source()) as reader:
                 self._written = reader.schema.names
         # As pandas calls them: the first one is often an index.
         self.names = [name or f"Unnamed: {i}" for i, name in enumerate(self._written)]
+
+    def _unpacked(self) -> Any:
+        """The bytes of the file."""
+        if self.path.name.lower().endswith(".zip"):
+            return only_member(self.path)
+        return require("pyarrow", extra="cli").input_stream(str(self.path))
+
+    def _source(self, stream: Any = None) -> Any:
+        """What pyarrow reads: a path where it can, or bytes that are made plain first."""
+        if self._comments or self._spaced:
+            return _Plain(stream or self._unpacked(), self._spaced)
+        zipped = self.path.name.lower().endswith(".zip")
+        return stream or (self._unpacked() if zipped else str(self.path))
 
     @property
     def decimal_comma(self) -> bool:
@@ -59,7 +90,7 @@ class TextFile:
         text = dict.fromkeys(self._written, require("pyarrow", extra="cli").string())
         alone = len(text) == len(self._written) and "" not in text  # every name is a column's
         some = list(columns) if alone and columns is not None else None
-        with self._in_words(), self._open(stream or str(self.path), text, some) as reader:
+        with self._in_words(), self._open(self._source(stream), text, some) as reader:
             for batch in reader:
                 if some is None:
                     batch = batch.rename_columns(self.names)
@@ -71,7 +102,12 @@ class TextFile:
         return reading.open_csv(
             source,
             # One thread knows the number of a line that is wrong, and is as fast.
-            read_options=reading.ReadOptions(block_size=BLOCK, use_threads=False),
+            read_options=reading.ReadOptions(
+                block_size=BLOCK,
+                use_threads=False,
+                column_names=self._names,
+                encoding="utf8" if self.encoding == "utf-8-sig" else self.encoding,
+            ),
             parse_options=reading.ParseOptions(
                 delimiter=self.separator,
                 newlines_in_values=True,
@@ -108,6 +144,66 @@ class TextFile:
             if "incorrect header check" in str(error):
                 raise ValueError(NOT_GZIPPED) from None
             raise
+
+
+def only_member(file: Any) -> Any:
+    """The one file in a zip archive."""
+    archive = ZipFile(file)
+    members = [m for m in archive.namelist() if not m.endswith("/") and "__MACOSX" not in m]
+    if len(members) != 1:
+        raise ValueError(f"it holds {len(members)} files; unpack it and name one of them.")
+    return archive.open(members[0])
+
+
+class _Plain(RawIOBase):
+    """Lines without comments, and with a tab for each run of spaces."""
+
+    def __init__(self, file: Any, spaced: bool) -> None:
+        self._lines, self._spaced, self._left = _lines(file), spaced, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            line = next(self._lines, None)
+            if line is None:
+                return 0
+            if not line.startswith(b"#"):
+                self._left = b"\t".join(line.split()) + b"\n" if self._spaced else line
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
+
+
+def _lines(file: Any) -> Iterator[bytes]:
+    left = b""
+    while block := file.read(START):
+        *lines, left = (left + block).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    yield left
+
+
+def _encoding(start: bytes) -> str:
+    """Of the first bytes: UTF-8 or UTF-16 by its mark, else Windows' where it is no UTF-8."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        getincrementaldecoder("utf-8-sig")().decode(start)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8-sig"
+
+
+def _is_data(cells: Sequence[str]) -> bool:
+    """Whether the first line holds values, not names: a number with a fraction, or all numbers."""
+    numbers = [NUMBER.fullmatch(cell.strip()) for cell in cells]
+    if any(found and re.search(r"\d\.\d", found[0]) for found in numbers):
+        return len(cells) > 1
+    if not all(numbers) or len(cells) < 2:
+        return False
+    count = [float(cell) for cell in cells]
+    return count not in ([*range(len(count))], [*range(1, len(count) + 1)])
 
 
 def narrowed(column: Any, decimal_comma: bool) -> Any:

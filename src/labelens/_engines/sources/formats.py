@@ -226,4 +226,6 @@ FORMATS: dict[str, Any] = {
     ".feather": Arrow,
     ".csv": Text,
     ".tsv": Text,
+    ".txt": Text,
+    ".dat": Text,
 }

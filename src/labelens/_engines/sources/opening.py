@@ -118,10 +118,10 @@ def _open_files(
 
 def _kind(path: Path) -> str:
     name = path.name.lower()
-    if name.endswith(".gz"):
-        name = name.removesuffix(".gz")
-        if not name.endswith((".csv", ".tsv")):
-            raise ValueError(f"{path} is gzipped; of such files only CSV can be read in pieces.")
+    if name.endswith((".gz", ".bz2", ".zst", ".zip")):
+        name = name.rpartition(".")[0]
+        if not name.endswith((".csv", ".tsv", ".txt", ".dat")):
+            raise ValueError(f"{path} is compressed; of such files only CSV can be read in chunks.")
     kind = next((kind for kind in KINDS if name.endswith(kind)), None)
     if kind is None:
         raise ValueError(
