@@ -11,9 +11,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from itertools import chain, islice
 from queue import SimpleQueue
-from threading import RLock, Thread, get_ident, local
+from threading import Event, RLock, Thread, get_ident, local
 from typing import Any, Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -153,6 +154,31 @@ def working() -> Iterator[None]:
             del _this_thread.works
 
 
+class StoppedError(Exception):
+    """Whoever wanted the result wants it no more."""
+
+
+_stop: ContextVar[Event | None] = ContextVar("stop", default=None)
+
+
+@contextmanager
+def stopping(event: Event) -> Iterator[None]:
+    """Let loops over blocks in the body end with StoppedError once the event is set."""
+    before = _stop.set(event)
+    try:
+        go_on()
+        yield
+    finally:
+        _stop.reset(before)
+
+
+def go_on() -> None:
+    """Raise StoppedError if somebody has asked to stop."""
+    event = _stop.get()
+    if event is not None and event.is_set():
+        raise StoppedError
+
+
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """`map(function, items)` on all allowed threads; at most that many results wait at a time."""
     items = iter(items)
@@ -160,12 +186,16 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Itera
     items = chain(few, items)
     with one_blas_thread() as threads:
         if threads == 1 or len(few) < 2:  # a single one is not worth a thread
-            yield from map(function, items)
+            for item in items:
+                go_on()
+                yield function(item)
             return
         with ThreadPoolExecutor(threads, initializer=_work) as pool:
             waiting: deque[Future[Result]] = deque()
             for item in items:
-                waiting.append(pool.submit(function, item))
+                go_on()
+                # A worker may ask whether to go on, too.
+                waiting.append(pool.submit(copy_context().run, function, item))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:

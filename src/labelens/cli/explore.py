@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ..explorer.explored import bundled, from_file
+from ..explorer.opening import link_file
 from ..explorer.server import Explorer, Sessions, session_of
 from . import options as o
 from .build import READING, check_labels, label_names, read
@@ -44,9 +45,10 @@ def explore(
         explorer = Explorer(sessions, port=port)
         typer.echo(f"Exploring at {explorer.url}")
         messages.print("Press Ctrl-C to stop.", markup=False)
-        if browser:
-            Timer(0.5, webbrowser.open, [explorer.url]).start()
-        explorer.run()
+        with link_file(explorer.url) as link:
+            if browser:
+                Timer(0.5, webbrowser.open, [link]).start()
+            explorer.run()
 
 
 def _opened(data: Path, columns: o.ColumnOptions) -> Sessions:

@@ -1,4 +1,4 @@
-"""The server behind the page: who may ask, what they may ask, and whose turn it is."""
+"""The server behind the page: what may be asked, whose turn it is, and who waits no more."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from collections.abc import Callable
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 import numpy as np
 
 from .. import tables
 from .._base.optional import require
+from .._base.threads import StoppedError, stopping
 from ..persist import save
 from ..report.columns import embedding_frame
 from .answers import column, describe, overview, picture, read_axes, row
 from .explored import ExploredData, script
+from .guard import Guard
 from .session import Session
 from .view import ControlState, RejectedError, truth, whole, word
 
@@ -32,68 +34,8 @@ HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach 
 TEXT = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 LARGEST_BODY = 1 << 18  # bytes; a group of 200,000 rows takes 25,000
 MOST_PANES = 64  # whose turns are remembered
-NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
+PATIENCE = 1.0  # seconds that a fit has to end in when the server does
 TYPE_OF = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-
-
-class Guard:
-    """Refuses whoever does not know the token, or comes by way of another site."""
-
-    def __init__(self, app: Any, token: str, port: int, framed: bool) -> None:
-        self._app, self._token = app, token.encode()
-        self._hosts = {f"{host}:{port}".encode() for host in ("127.0.0.1", "localhost")}
-        self._origins = {b"http://" + host for host in self._hosts}
-        ancestors = NOTEBOOKS if framed else "'none'"
-        self._headers = [
-            (name.encode(), value.encode())
-            for name, value in {
-                "content-security-policy": (
-                    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-                    "connect-src 'self'; "
-                    f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
-                ),
-                "x-content-type-options": "nosniff",
-                "referrer-policy": "no-referrer",
-                "cross-origin-resource-policy": "same-origin",
-                "cross-origin-opener-policy": "same-origin",
-                "permissions-policy": "camera=(), microphone=(), geolocation=()",
-                "cache-control": "no-store",
-            }.items()
-        ]
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            raise RuntimeError("Only HTTP is spoken here.")
-
-        async def sent(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message = message | {"headers": [*message.get("headers", []), *self._headers]}
-            await send(message)
-
-        app = self._app if self._welcome(scope) else _forbidden
-        await app(scope, receive, sent)
-
-    def _welcome(self, scope: Any) -> bool:
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        origins = [value for name, value in scope["headers"] if name == b"origin"]
-        given = scope["path"].encode("utf-8", "surrogateescape").split(b"/")[1:2]
-        return (
-            len(hosts) == 1
-            and hosts[0] in self._hosts
-            and all(origin in self._origins for origin in origins)
-            and len(given) == 1
-            and secrets.compare_digest(given[0], self._token)
-        )
-
-
-async def _forbidden(scope: Any, receive: Any, send: Any) -> None:
-    text = b"Open the whole link that labelens explore has printed."
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": text})
 
 
 class Turns:
@@ -111,6 +53,50 @@ class Turns:
 
     def over(self, pane: str, turn: int) -> bool:
         return self._newest.get(pane, turn) > turn
+
+
+class Work:
+    """What is being computed, one at a time; it ends early when nobody waits for it."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._stops: set[Event] = set()
+
+    async def of(self, request: Any, wanted: Callable[[], bool], make: Callable[[], Any]) -> Any:
+        """What `make` returns on a thread; StoppedError if nobody wants it any more.
+
+        A page that has gone, or wants something else, closes the connection.
+        """
+        run_in_threadpool = require("starlette.concurrency", extra="explore").run_in_threadpool
+        stop = Event()
+        self._stops.add(stop)
+
+        async def watch() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            stop.set()
+
+        def made() -> Any:
+            with stopping(stop):
+                return make()
+
+        watcher = asyncio.create_task(watch())
+        try:
+            async with self._turn:
+                if not wanted():
+                    raise StoppedError
+                return await run_in_threadpool(made)
+        finally:
+            watcher.cancel()
+            self._stops.discard(stop)
+
+    async def end(self, patience: float) -> None:
+        """Stop all of it, and wait for that a little."""
+        end = time.monotonic() + patience
+        for stop in self._stops:
+            stop.set()
+        while self._stops and time.monotonic() < end:
+            await asyncio.sleep(0.02)
 
 
 class Sessions:
@@ -132,7 +118,7 @@ class Sessions:
             return self._made[number]
 
 
-def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) -> Any:
+def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool = False) -> Any:
     """The ASGI application; `framed` says that a notebook may show it in a cell."""
     Starlette = require("starlette.applications", extra="explore").Starlette
     run_in_threadpool = require("starlette.concurrency", extra="explore").run_in_threadpool
@@ -140,7 +126,7 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
     Response, JSONResponse = responses.Response, responses.JSONResponse
     Route = require("starlette.routing", extra="explore").Route
 
-    turns, one_at_a_time = Turns(), asyncio.Lock()
+    turns = Turns()
     top, instance = f"/{token}", secrets.token_hex(8)
 
     async def body_of(request: Any) -> bytes:
@@ -173,6 +159,8 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         async def answer(request: Any) -> Any:
             try:
                 found = await handler(request)
+            except (StoppedError, asyncio.CancelledError):  # nobody reads the answer
+                return Response(status_code=204)
             except RejectedError as refused:
                 return error(str(refused), 400)
             except MemoryError:
@@ -214,13 +202,12 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
         turn = whole(asked["turn"], "turn", 0, 2**53)
         pane = f"{_short(asked['client'])} {_short(asked['pane'])}"
         turns.arrive(pane, turn)
-        async with one_at_a_time:
-            if turns.over(pane, turn):
-                return Response(status_code=204)
+
+        def make() -> bytes:
             turns.served += 1
-            return await run_in_threadpool(
-                lambda: picture(session, session.fit(view, exact=False), axes, shuffled)
-            )
+            return picture(session, session.fit(view, exact=False), axes, shuffled)
+
+        return await work.of(request, lambda: not turns.over(pane, turn), make)
 
     async def group(request: Any) -> Any:
         which, bits = request.path_params, await body_of(request)
@@ -231,18 +218,15 @@ def make_app(sessions: Sessions, token: str, port: int, framed: bool = False) ->
 
     async def code(request: Any) -> Any:
         session, view, _ = await read_view(request)
-        async with one_at_a_time:
-            estimator = await run_in_threadpool(session.estimator, view)
+        estimator = await work.of(request, always, lambda: session.estimator(view))
         return {"code": script(session.material, view, estimator)}
 
     async def saved(request: Any) -> Any:
         session, view, asked = await read_view(request, "what", "format")
         kind = word(asked["format"], "format", TYPE_OF)
-        what = word(asked["what"], "what", ("embedding", "model"))
-        async with one_at_a_time:
-            if what == "model":
-                return await run_in_threadpool(model_file, session, view)
-            body = await run_in_threadpool(embedding_file, session, view, kind)
+        if word(asked["what"], "what", ("embedding", "model")) == "model":
+            return await work.of(request, always, lambda: model_file(session, view))
+        body = await work.of(request, always, lambda: embedding_file(session, view, kind))
         return Response(body, media_type=TYPE_OF[kind])
 
     async def whole_link(request: Any) -> Any:
@@ -269,6 +253,10 @@ def _page() -> dict[str, bytes]:
     """Every file of the page; its colours are those of the reports."""
     found = {path.name: path.read_bytes() for path in (files(__package__) / "page").iterdir()}
     return found | {"palette.css": (files("labelens.report") / "palette.css").read_bytes()}
+
+
+def always() -> bool:
+    return True
 
 
 def _short(name: Any) -> str:
@@ -331,7 +319,8 @@ class Explorer:
         self.token = token or secrets.token_urlsafe(24)
         self.url = f"http://{HOST}:{port}/{self.token}/"
         self._height = height
-        app = make_app(sessions, self.token, port, framed)
+        work = Work()
+        app = make_app(sessions, self.token, port, work, framed)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -340,9 +329,18 @@ class Explorer:
                 server_header=False,
                 lifespan="off",
                 ws="none",
-                timeout_graceful_shutdown=1,
+                timeout_graceful_shutdown=5,
             )
         )
+        ending = self._server.shutdown
+
+        async def shutdown(sockets: Any = None) -> None:
+            await work.end(PATIENCE)
+            for task in self._server.server_state.tasks:  # what does not listen
+                task.cancel()
+            await ending(sockets)
+
+        self._server.shutdown = shutdown
         self._thread: Thread | None = None
 
     def run(self) -> None:

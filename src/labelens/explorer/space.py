@@ -11,7 +11,8 @@ next to nothing once the scatter has been taken apart (see `spectrum`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from .._base.threads import in_order
+from .._base.threads import go_on, in_order
 from .._core.maps import Identity
 from .._core.moments import BLOCK_ROWS, Moments, Scatter
 from .._core.scaling import SCALES, Scaling
@@ -103,7 +104,7 @@ class Space:
         batch = replace(batch, rows=self.rows[: len(batch.numbers)])
 
         def part(key: Hashable, wanted: Recipe, *about: Any) -> Moments:
-            with self._locks[key]:  # whoever comes while it is being summed waits for it
+            with _patiently(self._locks[key]):  # whoever comes while it is being summed waits
                 if key not in self._parts:
                     found = _summed(wanted, batch, *about)
                     if not found.finite():
@@ -170,6 +171,17 @@ class Space:
                 white = spectrum.whitening(shrinkage)
             self._whitened = key, {} if white is None else {shrinkage: white}
         return self._whitened[1]
+
+
+@contextmanager
+def _patiently(lock: Lock) -> Iterator[None]:
+    """Hold a lock; who is asked to stop while waiting for it does."""
+    while not lock.acquire(timeout=0.1):
+        go_on()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def embed_each(several: Sequence[FittedSpace], rows: Any) -> list[NDArray[Any]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..._base import devices
-from ..._base.threads import in_order, one_blas_thread
+from ..._base.threads import go_on, in_order, one_blas_thread
 from .common import Array, Rows, about_mean, added, weights
 
 AT_A_TIME = 2048  # rows that are added up in place
@@ -160,6 +160,7 @@ def _sums(rows: NDArray[Any], origin: NDArray[Any]) -> tuple[Array, Array, Array
     first, second, third, fourth = np.zeros(p), np.zeros((p, p)), np.zeros(p), 0.0
     apart, product = np.empty((min(AT_A_TIME, len(rows)), p), dtype), np.empty((p, p), dtype)
     for start in range(0, len(rows), AT_A_TIME):
+        go_on()
         some = rows[start : start + AT_A_TIME]
         d = np.subtract(some, origin, out=apart[: len(some)], dtype=dtype)
         squares = np.einsum("ij,ij->i", d, d)

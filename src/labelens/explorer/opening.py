@@ -1,0 +1,30 @@
+"""The link of the page for a browser on this machine, and for nobody else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>labelens explore</title>
+<meta http-equiv="refresh" content="0; url={url}"></head>
+<body><p><a href="{url}">Open the explorer</a></p></body></html>
+"""
+
+
+@contextmanager
+def link_file(url: str) -> Iterator[str]:
+    """The address of a file that leads to `url`; only this user can read it.
+
+    Every user of a machine can read the command lines of all processes, also that of the browser.
+    The token in `url` must not be there: the browser is given this file.
+    """
+    with TemporaryDirectory(prefix="labelens-") as folder:  # of mode 0700
+        path = Path(folder) / "open.html"
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(PAGE.format(url=escape(url)))
+        yield path.as_uri()
