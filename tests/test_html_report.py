@@ -17,7 +17,7 @@ from labelens._base.page import plain
 from labelens.report import write_report
 from labelens.report.colouring import MOST_GROUPS, OTHER, read_colouring, stratified
 from labelens.report.columns import as_text, pack_column, words_of
-from labelens.report.evidence import NO_EVIDENCE, interpret
+from labelens.report.evidence import advice, interpret, interval
 from labelens.report.page import embed
 
 
@@ -259,29 +259,56 @@ BASE = dict(
 )  # fmt: skip
 
 
+R2 = {"metric": "k-NN R^2", "majority": None}
+
+
 @pytest.mark.parametrize(
-    ("changes", "n", "words"),
+    ("changes", "n", "grade", "words"),
     [
-        ({}, 500, "about as well as the raw columns do."),
-        ({"heldout": 0.16}, 500, NO_EVIDENCE),
-        ({"heldout": 0.4, "shuffled": 0.3, "majority": 0.1}, 20, NO_EVIDENCE),
-        ({"heldout": 0.4, "shuffled": 0.3, "majority": 0.1, "raw": 0.4}, 5000, "about as well"),
-        ({"heldout": 0.9, "majority": 0.9}, 500, "always naming the largest class"),
-        ({"raw": 0.5}, 500, "better than the raw columns"),
-        ({"raw": 0.99}, 500, "less well than the raw columns"),
-        ({"raw": None}, 500, "This embedding predicts held-out labels."),
-        ({"heldout": 0.6, "train": 1.0, "raw": 0.6}, 500, "trust the held-out number only"),
-        ({"heldout": None}, 0, "No rows were held out"),
-        ({"shuffled": None}, 500, "no control with shuffled labels was run"),
-        ({"metric": "k-NN R^2", "heldout": 0.03, "majority": None, "shuffled": -1}, 9, NO_EVIDENCE),
-        ({"metric": "k-NN R^2", "heldout": 0.6, "majority": None, "raw": 0.3}, 9, "better than"),
+        ({}, 500, "Strong", "about as well as the raw columns."),
+        ({"heldout": 0.16}, 500, "Chance", "no better than chance"),
+        ({"heldout": 0.4, "shuffled": 0.3, "majority": 0.1}, 20, "Chance", "shuffled labels 0.300"),
+        ({"heldout": 0.4, "shuffled": 0.3, "raw": 0.4}, 5000, "Weak", "about as well"),
+        ({"heldout": 0.6, "train": 0.6}, 500, "Moderate", "less well than the raw columns"),
+        ({"heldout": 0.9, "majority": 0.9}, 500, "Chance", "largest class 0.900"),
+        ({"raw": 0.5}, 500, "Strong", "better than the raw columns"),
+        ({"raw": None}, 500, "Strong", "(95 % interval 0.871 to 0.923), largest class 0.200."),
+        ({"heldout": 0.6, "train": 1.0}, 500, "Moderate", "trust the held-out number only"),
+        ({"heldout": None}, 0, "Not measured", "No rows were held out"),
+        ({"shuffled": None}, 500, "Strong", "no control with shuffled labels was run"),
+        (R2 | {"heldout": 0.03, "shuffled": -1}, 9, "Chance", "R² of the mean 0.000"),
+        (R2 | {"heldout": 0.6, "raw": 0.3}, 9, "Moderate", "better than the raw columns"),
     ],
 )
-def test_the_sentence_follows_the_rule(changes, n, words):
-    sentence = interpret(BASE | changes, n)
-    assert words in sentence
-    assert sentence.endswith(".")
-    assert sentence.count(".") == 1
+def test_the_grade_follows_the_rule(changes, n, grade, words):
+    verdict = interpret(BASE | changes, n)
+    assert verdict.grade == grade
+    assert words in verdict.sentence
+    assert verdict.sentence.endswith(".")
+    assert "columns do not" not in verdict.sentence
+
+
+def test_intervals_hold_what_they_promise(rng):
+    """Of accuracies and of squared correlations, about 95 of 100 intervals hold the truth."""
+    truth, n, inside = 0.8, 60, 0
+    for score in rng.binomial(n, truth, 2000) / n:
+        low, high = interval({"metric": "1-NN accuracy", "heldout": score}, n)
+        inside += low <= truth <= high
+    assert 0.93 < inside / 2000 < 0.98
+    inside = 0
+    for _ in range(2000):
+        x = rng.normal(size=n)
+        y = 0.8 * x + 0.6 * rng.normal(size=n)
+        low, high = interval(R2 | {"heldout": np.corrcoef(x, y)[0, 1] ** 2}, n)
+        inside += low <= 0.64 <= high
+    assert 0.92 < inside / 2000 < 0.98
+
+
+def test_the_next_thing_to_try():
+    assert "--method kspca" in advice("Chance", False, 1.0)
+    assert "--shrinkage 0.01" in advice("Moderate", True, 1.0)
+    assert "--gamma auto" in advice("Weak", True, 0.001)
+    assert advice("Strong", False, 1.0) == advice("Not measured", False, 1.0) == ""
 
 
 def test_missing_parts_are_told(tmp_path):

@@ -81,9 +81,9 @@ class Page(Browser):
 
 
 def framed(Z):
-    """As the page puts them between -1 and 1."""
+    """As the page puts them between -1 and 1, in the same unit across and up."""
     low, high = Z.min(axis=0), Z.max(axis=0)
-    return (Z - (low + high) / 2) / ((high - low) / 2) * 0.93
+    return (Z - (low + high) / 2) / ((high - low).max() / 2) * 0.93
 
 
 def pointer(page, kind, x, y, button="left", **more):

@@ -39,7 +39,7 @@ def test_loadings_are_the_strongest_weights(fitted, iris):
     np.testing.assert_array_equal([bar.get_width() for bar in ax.patches], weights[strongest])
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert names == list(iris[0].columns[strongest])
-    assert ax.get_xlabel() == "weight in component 1, columns scaled to [0, 1]"
+    assert ax.get_xlabel() == "weight in component 2, columns scaled to [0, 1]"
     plain = plot.loadings(PCA(2).fit(iris[0].to_numpy()), n_features=99)
     assert plain.get_yticklabels()[0].get_text() == "column 2"
     assert len(plain.patches) == 4
@@ -54,7 +54,7 @@ def test_arrows_point_where_features_move_rows(fitted, iris):
     np.testing.assert_allclose(np.sort(found), np.sort(truth))
     assert (tips[:, 0] > ax.get_xlim()[0]).all()
     assert (tips[:, 0] < ax.get_xlim()[1]).all()
-    assert ax.get_xlabel() == "component 1"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("component 2", "component 1")
 
 
 def test_what_loadings_and_biplot_refuse(fitted, iris):

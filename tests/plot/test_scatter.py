@@ -14,7 +14,31 @@ from plot.pictures import HOSTILE, legend_texts, rendered
 def test_a_hundred_classes_look_different():
     looks = [look(i) for i in range(100)]
     assert len(set(looks[:10])) == len({colour for colour, _ in looks[:10]}) == 10
-    assert len(set(looks)) == len(COLOURS) * len(MARKERS) == 100
+    assert len({colour for colour, _ in looks}) == len(COLOURS) >= 20
+    assert len(set(looks)) == 100
+    assert {marker for _, marker in looks} == set(MARKERS)
+
+
+def test_components_are_numbered_as_in_files_and_have_the_same_unit(rng):
+    """z1 and z2 are components 1 and 2; a circle is drawn as one."""
+    angle = np.linspace(0, 6.28, 50)
+    Z = np.column_stack([np.cos(angle), 0.1 * np.sin(angle)])
+    ax = plot.scatter(Z, np.arange(50) % 3)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("component 1", "component 2")
+    rendered(ax)
+    corner, across, up = ax.transData.transform([[0, 0], [1, 0], [0, 1]])
+    np.testing.assert_allclose(across[0] - corner[0], up[1] - corner[1])
+    assert ax.texts
+
+
+def test_names_lie_on_no_other(rng):
+    means = rng.normal(size=(12, 2))
+    y = np.arange(600) % 12
+    ax = plot.scatter(means[y] + 0.1 * rng.normal(size=(600, 2)), [f"class {c}" for c in y])
+    rendered(ax)
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) >= 8
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
 def test_training_rows_are_hollow_and_test_rows_solid(rng):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shlex
 import sys
+import textwrap
 import warnings
 from collections import Counter
 from dataclasses import asdict
@@ -24,6 +25,7 @@ from .._fit.task import Kind, Task
 from .._judge.trial import FITTING, JUDGING, Scores, Trial, held_out, try_out
 from ..explorer.explored import changed_parameters
 from ..persist import save
+from ..plot.canvas import shown as shown_name
 from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
 from ..report.columns import embedding_frame
@@ -197,11 +199,13 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
         kind: Kind = "numbers" if trial.continuous else "classes"
         plot.scatter(trial.Z, values, ax=ax, test=trial.test, task=kind)
         scores = judgement.scores
-        ax.set_title(
-            f"{method if len(columns) == 1 else name}: held-out {scores.metric} "
-            f"{scores.heldout:z.3f}, shuffled {scores.shuffled:z.3f}",
-            parse_math=False,
+        title = (
+            f"{method if len(columns) == 1 else shown_name(name)}: held-out {scores.metric} "
+            f"{scores.heldout:z.3f}, shuffled {scores.shuffled:z.3f}"
         )
+        # Above the small print, which is at the right; on two lines where one is too narrow.
+        small = 12 if ax.get_title(loc="right") else 0
+        ax.set_title(textwrap.fill(title, 60), loc="left", size=11, pad=6 + small, parse_math=False)
     if len(columns) > len(shown):
         figure.suptitle(f"The first {len(shown)} of {len(columns)} labels")
     with warnings.catch_warnings():

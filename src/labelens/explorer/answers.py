@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..report.colouring import COLOURS, OTHER, SHAPES, Classes, Colouring, colour_limits
+from ..report.colouring import OTHER, Classes, Colouring, colour_limits
 from ..report.columns import as_text
-from .session import Fit, Session
+from ..report.evidence import GRADES, LIGHT
+from .session import Fit, Session, no_wheel
 from .view import KERNELS, MOST_COMPONENTS, RejectedError, whole
 
 MOST_TEXT = 300  # characters of one value
@@ -65,7 +66,11 @@ def overview(session: Session) -> bytes:
         "drawnTrained": int(np.searchsorted(drawn, session.n_train)),
         "asked": len(session.asked),
         "labels": [
-            {"name": short(label.name), "classes": len(label.names) or None}
+            {
+                "name": short(label.name),
+                "classes": len(label.names) or None,
+                "noWheel": short(no_wheel(label)),  # why there is none
+            }
             for label in session.labels
         ],
         "columns": [short(name) for name in columns],
@@ -95,8 +100,6 @@ def column(session: Session, number: int) -> bytes:
         "names": [short(name) for name in label.names],
         "shown": label.shown.tolist(),  # classes with a colour of their own
         "other": OTHER,
-        "colours": COLOURS,
-        "shapes": SHAPES,
     }
     return pack(head, [own.astype(np.uint32), mixed.astype(np.uint32)])
 
@@ -115,7 +118,9 @@ def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> byte
         "components": Z.shape[1] if fit.view.wheel else fit.view.components,
         "axes": axes,
         "scores": fit.scores,
-        "verdict": fit.verdict,
+        "grade": fit.verdict.grade,
+        "verdict": fit.verdict.sentence,
+        "next": _next_step(session, fit),
         "notes": fit.notes,
         "gamma": fit.gamma,
         "scaleGamma": fit.scale_gamma,
@@ -131,6 +136,24 @@ def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> byte
                    for name in names]  # fmt: skip
         header |= {"anchors": anchors, "frame": [[-1.0, 1.0]] * 2}
     return pack(header, [Z])
+
+
+def _next_step(session: Session, fit: Fit) -> dict[str, Any] | None:
+    """What to try where a fit shows little: curved directions, whitened ones, or neither."""
+    view = fit.view
+    if fit.verdict.grade not in GRADES[:3]:
+        return None
+    if not view.kernelised:
+        return {
+            "text": "Try kernel SPCA",
+            "change": {
+                "method": "kspca",
+                "components": max(view.components, min(2, session.X.shape[1])),
+            },
+        }
+    if view.shrinkage > LIGHT:
+        return {"text": f"Try shrinkage {LIGHT:g}", "change": {"shrinkage": LIGHT}}
+    return None
 
 
 def _frame(values: NDArray[Any]) -> list[float]:

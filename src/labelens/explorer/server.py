@@ -23,6 +23,7 @@ from .. import tables
 from .._base.optional import require
 from .._base.threads import StoppedError, stopping
 from ..persist import save
+from ..report.colouring import page_colours
 from ..report.columns import embedding_frame
 from .answers import column, describe, overview, picture, read_axes, row
 from .explored import ExploredData, script
@@ -252,7 +253,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
 def _page() -> dict[str, bytes]:
     """Every file of the page; its colours are those of the reports."""
     found = {path.name: path.read_bytes() for path in (files(__package__) / "page").iterdir()}
-    return found | {"palette.css": (files("labelens.report") / "palette.css").read_bytes()}
+    return found | {"palette.css": page_colours().encode()}
 
 
 def always() -> bool:

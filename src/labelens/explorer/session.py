@@ -28,7 +28,7 @@ from .._judge.trial import held_out, some_of
 from .._judge.wheel import Wheel, arrange, embedder, numbered_classes, place
 from ..methods import KernelSupervisedPCA, SupervisedPCA
 from ..report.colouring import Colouring, read_colouring, stratified
-from ..report.evidence import interpret
+from ..report.evidence import Verdict, interpret
 from .explored import FEWEST, SPLIT_SEED, ExploredData
 from .space import FittedSpace, Space, embed_each
 from .view import ControlState
@@ -49,7 +49,7 @@ class Fit:
     Z: NDArray[Any]  # (m, k) of the rows looked at
     chance: NDArray[Any]  # (m, k) where shuffled labels put them
     scores: dict[str, Any]
-    verdict: str
+    verdict: Verdict
     notes: list[str]
     gamma: float | None
     scale_gamma: float | None
@@ -188,16 +188,8 @@ class Session:
 
     def _wheel_components(self, view: ControlState) -> int:
         """Of the embedding that a wheel is made of."""
-        label = self.labels[view.label]
-        if label.continuous:
-            raise ValueError(
-                f"A wheel has a place for every class, and {label.name!r} holds continuous numbers."
-            )
-        if len(label.names) > MOST_ON_WHEEL:
-            raise ValueError(
-                f"A wheel of {len(label.names):,} classes cannot be read, nor ordered in "
-                f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
-            )
+        if reason := no_wheel(self.labels[view.label]):
+            raise ValueError(reason)
         _, classes = self._numbered(view.label, False)
         wheel = Wheel(self.estimator(view))
         return int(embedder(wheel, len(classes), self.X.shape[1]).n_components)
@@ -312,6 +304,18 @@ class Session:
         # What cannot be summed or taken apart is told by the fit that asks for it.
         with suppress(ValueError, MemoryError), one_blas_thread(), np.errstate(all="ignore"):
             space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
+
+
+def no_wheel(label: Colouring) -> str:
+    """Why there is no wheel of a label; empty if there is one."""
+    if label.continuous:
+        return f"A wheel has a place for every class, and {label.name!r} holds continuous numbers."
+    if len(label.names) > MOST_ON_WHEEL:
+        return (
+            f"A wheel of {len(label.names):,} classes cannot be read, nor ordered in "
+            f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
+        )
+    return ""
 
 
 def _read_label(name: str, values: NDArray[Any]) -> Colouring:

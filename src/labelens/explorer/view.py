@@ -61,6 +61,11 @@ class ControlState:
     def kernelised(self) -> bool:
         return is_kernel_method(METHODS[self.method])
 
+    @property
+    def seeded(self) -> bool:
+        """Whether anything is drawn at random."""
+        return self.method in ("srp", "ksrp") or (self.kernelised and self.kernel != "linear")
+
     def plain(self) -> ControlState:
         """With all that the method does not look at at its first value, so that equals meet."""
         same: dict[str, Any] = {}
@@ -70,6 +75,8 @@ class ControlState:
             same |= {"kernel": "rbf", "gamma": 1.0, "features": 1024}
         elif self.kernel == "linear":
             same |= {"gamma": 1.0, "features": 1024}
+        if not self.seeded:
+            same["seed"] = 0
         return replace(self, **same)
 
     def estimator(self, scale_gamma: float | None, continuous: bool) -> Any:

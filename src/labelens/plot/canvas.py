@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.optional import require
+from .._base.palette import COLOURS, MARKERS, look
 from .._core.labels import read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
@@ -20,24 +21,12 @@ if TYPE_CHECKING:
 else:
     Axes = Any
 
-# Colours that colour-blind readers can tell apart: Okabe-Ito's, then three of Tol's.
-COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
-    "#56B4E9", "#000000", "#882255", "#999933", "#332288",
-)  # fmt: skip
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
 BLUE, VERMILION = COLOURS[:2]
 GREY = "0.35"
 LONGEST = 24  # letters of a name
 MOST_POINTS = 100_000
 CELLS = 300  # of a density, along each axis
 LEVELS = 256  # of a colour map
-
-
-def look(number: int) -> tuple[str, str]:
-    """The colour and the marker of a class; a hundred classes have a pair each."""
-    turn, place = divmod(number, len(COLOURS))
-    return COLOURS[place], MARKERS[(place + 5 * turn + turn // 2) % len(MARKERS)]
 
 
 def rgb(colours: Iterable[str]) -> Array:
@@ -182,6 +171,17 @@ def extents(points: Array) -> Array:
     width = np.where(width > 1e-6 * largest, width, largest)
     middle = (low + high) / 2
     return np.column_stack([middle - 0.54 * width, middle + 0.54 * width])
+
+
+def same_unit(ax: Axes, limits: Array) -> Array:
+    """Wider limits, so that both axes have the same unit: distances are those of the rows."""
+    ax.set_aspect("equal", adjustable="datalim")
+    across, up = ax.get_window_extent().size
+    width = limits[:, 1] - limits[:, 0]
+    unit = max(width[0] / across, width[1] / up)
+    half = unit * np.array([across, up]) / 2
+    middle = limits.mean(axis=1)
+    return np.column_stack([middle - half, middle + half])
 
 
 # Rows ------------------------------------------------------------------------------------------

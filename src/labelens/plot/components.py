@@ -60,11 +60,11 @@ def scree(estimator: Projection, *, ax: Axes | None = None) -> Axes:
         raise ValueError(f"No component of this {name} depends on the labels; there is no scree.")
     ax = canvas.axes_or_new(ax, grid="y")
     what = "variance" if estimator.label_kernel_ is None else "dependence on the labels"
-    numbers = np.arange(len(share))
+    numbers = np.arange(1, len(share) + 1)
     ax.bar(numbers, share, width=0.7, color=BLUE, label="each")
     ax.plot(numbers, np.cumsum(share), color=VERMILION, marker="o", ms=4, lw=1.6, label="together")
     ax.set(xlabel="component", ylabel=f"share of the {what}", ylim=(0, 1.05))
-    ax.set_xlim(-0.7, len(share) - 0.3)
+    ax.set_xlim(0.3, len(share) + 0.7)
     canvas.whole_numbers(ax.xaxis, min_n_ticks=1)
     canvas.percent(ax.yaxis)
     total = dependence[np.argmax(share)] / share.max()
@@ -88,6 +88,7 @@ def loadings(
         `SupervisedPCA`, `SupervisedRandomProjection`, or any other with `components_`. Kernel
         methods have no weights for input features.
     component : int, default=0
+        Its index, from 0; figures number components from 1, as files do.
     n_features : int, default=10
         How many features to show, the strongest first.
     ax : matplotlib Axes, default=None
@@ -119,7 +120,7 @@ def loadings(
     names = [_feature_name(estimator, j) for j in strongest]
     ax.set_yticks(places, names, parse_math=False)
     ax.set_ylim(len(strongest) - 0.4, -0.6)  # the strongest on top
-    ax.set_xlabel(f"weight in component {component}{_units(estimator)}")
+    ax.set_xlabel(f"weight in component {component + 1}{_units(estimator)}")
     return ax
 
 
@@ -145,7 +146,7 @@ def biplot(
     y : array-like of shape (n_samples,), default=None
         Labels, as in `scatter`.
     components : pair of int, default=(0, 1)
-        Which components to draw.
+        Indices of the components to draw, from 0.
     n_features : int, default=8
         How many arrows to draw, the longest first.
     ax : matplotlib Axes, default=None
@@ -169,7 +170,7 @@ def biplot(
     check_number(n_features, "n_features", 1, integer=True)
     Z = np.asarray(estimator.transform(X))[:, pair]
     ax = scatter(Z, y, ax=ax)
-    ax.set(xlabel=f"component {first}", ylabel=f"component {second}")
+    ax.set(xlabel=f"component {first + 1}", ylabel=f"component {second + 1}")
     arrows = weights[pair].T  # (d, 2)
     longest = np.argsort(-np.linalg.norm(arrows, axis=1), kind="stable")[:n_features]
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
@@ -238,7 +239,7 @@ def _check_components(components: Any, k: int, count: int = 1) -> list[int]:
         check_number(number, "component", 0, integer=True)
         if number >= k:
             raise ValueError(
-                f"There is no component {number}: the estimator has {k}, numbered from 0."
+                f"There is no component {number}: the estimator has {k}, with indices from 0."
             )
     return [int(number) for number in chosen]
 

@@ -22,7 +22,7 @@ from .canvas import Axes, RowColours
 MOST_KEYS = 20  # in a legend; more classes are named where they are
 MOST_NAMES, MOST_AROUND = 60, 120  # in the plane, and around a circle
 UPRIGHT = 24  # names around a circle; more of them are turned to point at the middle
-LETTER = 7.0  # points: height of a name in the picture
+LETTER, LARGE_LETTER = 7.0, 10.0  # points: height of a name in the picture, of many and of few
 
 
 def scatter(
@@ -36,7 +36,8 @@ def scatter(
 ) -> Axes:
     """Draw an embedding: its first two columns, or one column as a strip for each class.
 
-    Up to 20 classes have a legend, more are named at their medians, as far as names fit. Past
+    Classes are named at their medians, as far as names fit; up to 20 have a legend too. Both axes
+    have the same unit. Past
     100,000 rows the picture is a density: cells in the mean colour of their rows.
 
     Parameters
@@ -79,6 +80,8 @@ def scatter(
     if strip and colouring.values is None:
         limits[1] = -0.6, max(len(colouring.names), 1) - 0.4
     remarks = [canvas.draw_rows(ax, points, colouring, mask, limits)]
+    if not strip:
+        limits = canvas.same_unit(ax, limits)
     ax.set(xlim=limits[0], ylim=limits[1], xlabel="component 1")
     ax.locator_params(nbins=6)
     dense = len(points) > canvas.MOST_POINTS
@@ -87,10 +90,11 @@ def scatter(
         _label_strip(ax, colouring)
     else:
         ax.set_ylabel("component 2")
-        if 1 <= len(colouring.names) <= MOST_KEYS:
-            keys = colouring.keys(dense)
-        elif colouring.names:
-            remarks.append(_name_classes(ax, points, colouring, limits))
+        if colouring.names:
+            named = _name_classes(ax, points, colouring, limits)
+            few = len(colouring.names) <= MOST_KEYS
+            keys = colouring.keys(dense) if few else []
+            remarks += [] if few else [named]
     if colouring.values is not None and not strip:
         colouring.colour_bar(ax)
     where = "beside" if colouring.values is None else "inside"
@@ -141,16 +145,17 @@ def _name_classes(ax: Axes, points: Array, colouring: RowColours, limits: Array)
     counts = np.bincount(colouring.codes, minlength=len(colouring.names))
     by_class = points[np.argsort(colouring.codes, kind="stable")]
     ends = np.cumsum(counts)
-    places = canvas.Names(ax, limits, LETTER)
+    size = LETTER if len(colouring.names) > MOST_KEYS else LARGE_LETTER
+    places = canvas.Names(ax, limits, size)
     for number in np.argsort(-counts, kind="stable")[: 10 * MOST_NAMES]:
         median = np.median(by_class[ends[number] - counts[number] : ends[number]], axis=0)
         if not places.take(median, colouring.names[number]):
             continue
         # Darker than its rows, so that it stands out among them.
         ax.text(
-            median[0], median[1], colouring.names[number], color=0.7 * colouring.table[number],
+            median[0], median[1], colouring.names[number], color=0.5 * colouring.table[number],
             ha="center",
-            va="center", fontsize=LETTER, weight="bold", path_effects=canvas.halo(),
+            va="center", fontsize=size, weight="bold", path_effects=canvas.halo(),
             parse_math=False, clip_on=True, zorder=4,
         )  # fmt: skip
         if len(places.taken) == MOST_NAMES:

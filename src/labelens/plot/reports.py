@@ -207,7 +207,7 @@ def stability(report: StabilityReport, *, ax: Axes | None = None) -> Axes:
         if movement is None:
             continue
         m, k = movement.found.shape
-        place = np.arange(k) + (side - 0.5) * 0.36
+        place = np.arange(1, k + 1) + (side - 0.5) * 0.36
         across = (place + 0.24 * canvas.jitter(m)[:, None]).ravel()
         ax.plot(across, movement.found.ravel(), marker, color=colour, ms=4, alpha=0.5, label=name)
         means = movement.found.mean(axis=0)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import palette
 from .._base.page import table
+from .._base.palette import N_COLOURS, shape
 from .columns import pack, words_of
 
 MOST_GROUPS = 30
 OTHER = "other classes"
-COLOURS = 8
 OUTLINES = {  # shapes that plotly has in 2-D and in 3-D
     "circle": '<circle cx="8" cy="8" r="6.5"/>',
     "square": '<rect x="2" y="2" width="12" height="12"/>',
     "diamond": '<path d="M8 .5 15.5 8 8 15.5.5 8Z"/>',
     "cross": '<path d="M5.5 1h5v4.5H15v5h-4.5V15h-5v-4.5H1v-5h4.5Z"/>',
 }
-SHAPES = tuple(OUTLINES)
 LIMIT = 200_000  # points that a browser draws without trouble
 
 
@@ -65,7 +66,8 @@ class Classes:
 
     def sentence(self) -> str:
         shown = f"{MOST_GROUPS} largest" if self.pooled else str(len(self.names))
-        return f"Colour and shape tell the {shown} classes apart. "
+        what = "Colours" if len(self.shown) <= N_COLOURS else "Colours and shapes"
+        return f"{what} are those of the {shown} classes. "
 
     def centres(
         self, Z: NDArray[Any], test: NDArray[np.bool_], rows: NDArray[np.int64], named: bool
@@ -86,8 +88,7 @@ class Classes:
 
     def legend(self, rows: NDArray[np.int64], named: bool) -> str:
         """A check box for every group."""
-        shapes = [SHAPES[g // COLOURS % len(SHAPES)] for g in range(len(self.shown))]
-        swatches = [_swatch(f"c{g % COLOURS}", shape) for g, shape in enumerate(shapes)]
+        swatches = [_swatch(f"c{g % N_COLOURS}", shape(g)) for g in range(len(self.shown))]
         search = ""
         if self.pooled:
             swatches.append(_swatch("other", "circle"))
@@ -178,6 +179,12 @@ def read_colouring(name: str, values: Any, continuous: bool) -> Colouring:
     where = np.full(len(names), len(shown), dtype=np.uint8)
     where[shown] = np.arange(len(shown))
     return Classes(name, names, codes, shown, where[codes])
+
+
+def page_colours() -> str:
+    """The style of every page: its ground, its ink, and the colours of classes."""
+    ground = files(__package__).joinpath("palette.css").read_text(encoding="utf-8")
+    return ground + palette.css()
 
 
 def _natural(name: str) -> tuple[bool, float, str]:

@@ -64,6 +64,8 @@ function listen() {
   });
   plot.on("plotly_relayout", (change) => {
     if (change["scene.camera"]) state.camera = change["scene.camera"];
+    const zoomed = Object.keys(change).some((name) => /^[xy]axis/.test(name));
+    if (zoomed) Plotly.relayout(plot, { annotations: classNames(theme()) });
   });
 }
 
@@ -187,16 +189,30 @@ function suggest(event) {
   }
   find("class-names").replaceChildren(...matches);
 }
+// The number of the class that somebody means: its name, or the only one that is the same but for
+// capitals, or that has this in it. -1 if there is none.
+function classNamed(names, typed) {
+  const exact = names.indexOf(typed);
+  const low = typed.trim().toLowerCase();
+  if (exact >= 0 || low === "") return exact;
+  const only = (fits) => {
+    const first = names.findIndex((name) => fits(name.toLowerCase()));
+    const second = names.findIndex((name, c) => c > first && fits(name.toLowerCase()));
+    return second < 0 ? first : -1;
+  };
+  const same = only((name) => name.trim() === low);
+  return same >= 0 ? same : only((name) => name.includes(low));
+}
 function ring(event) {
   event.preventDefault();
   const typed = find("class").value;
-  state.found = typed === "" ? -1 : by.names.indexOf(typed);
+  state.found = classNamed(by.names, typed);
   draw().then(() => {
     if (typed === "") return;
     const rows = state.found < 0 ? [] : rowsOfClass(state.found);
     const held = rows.filter((i) => heldout[i]).length;
     say(state.found < 0 ? `There is no class “${typed}”.`
-      : `“${typed}”: ${rows.length} points ringed, ${held} of them held out.`);
+      : `“${by.names[state.found]}”: ${rows.length} points ringed, ${held} of them held out.`);
   });
 }
 useLegend();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -21,22 +22,54 @@ MEANINGS = {
 }
 MOST_CLASSES = 60
 SHADES = 10
-NO_EVIDENCE = "No evidence that these columns predict the labels."
+LIGHT = 0.01  # shrinkage to try where plain directions show little
+
+GRADES = ("Chance", "Weak", "Moderate", "Strong")
+UNKNOWN = "Not measured"
+THIRDS = 1 / 3, 2 / 3  # of the way from the baseline to a perfect score
+Z95 = 1.959964
 
 RULE = (
-    "The rule behind the sentence: a difference is clear when it exceeds two standard errors of "
-    "the held-out scores and 0.01 (for R², when it exceeds 0.05). Held-out must clearly beat "
-    "shuffled labels (and 0, for R²), then the largest class; after that it is compared with raw "
-    "columns, and with the training rows, where more than 0.1 is called a gap."
+    "The grades: the baseline is the largest class or shuffled labels, whichever scores higher (0 "
+    "for R²). Chance: held-out does not exceed the baseline by two standard errors and 0.01 (0.05 "
+    "for R²). Weak, moderate, strong: it covers less than a third, less than two thirds, or more "
+    "of the way from the baseline to 1. A difference from raw columns or training rows is named "
+    "when it exceeds two standard errors and 0.01. Intervals are Wilson's for accuracy, and by "
+    "Fisher's z of the correlation for R²."
 )
 
 
-def interpret(scores: Mapping[str, Any], n_heldout: int) -> str:
-    """One sentence; the first rule that applies speaks.
+@dataclass(frozen=True)
+class Verdict:
+    """What the scores say of one embedding."""
 
-    >>> scores = dict(heldout=0.52, train=1.0, raw=0.5, majority=0.5, shuffled=0.5)
-    >>> interpret(scores | {"metric": "1-NN accuracy"}, 100)
-    'No evidence that these columns predict the labels.'
+    grade: str  # one of GRADES, or UNKNOWN
+    sentence: str
+
+
+def interval(scores: Mapping[str, Any], n_heldout: int) -> tuple[float, float]:
+    """95 % interval of the held-out score."""
+    score, n = float(scores["heldout"]), max(1, n_heldout)
+    if scores["metric"] != "k-NN R^2":
+        middle, spread = score + Z95**2 / (2 * n), score * (1 - score) / n + (Z95 / (2 * n)) ** 2
+        half = Z95 * math.sqrt(max(0.0, spread))
+        return (middle - half) / (1 + Z95**2 / n), (middle + half) / (1 + Z95**2 / n)
+    if score <= 0 or n < 5:
+        return min(0.0, score), max(0.0, score)
+    z, half = math.atanh(min(math.sqrt(score), 1 - 1e-12)), Z95 / math.sqrt(n - 3)
+    return max(0.0, math.tanh(z - half)) ** 2, math.tanh(z + half) ** 2
+
+
+def interpret(scores: Mapping[str, Any], n_heldout: int) -> Verdict:
+    """The grade of one embedding, and a sentence with the numbers behind it.
+
+    >>> scores = dict(heldout=0.52, train=1.0, raw=0.5, majority=0.5, shuffled=0.48)
+    >>> verdict = interpret(scores | {"metric": "1-NN accuracy"}, 100)
+    >>> verdict.grade
+    'Chance'
+    >>> print(verdict.sentence)
+    This embedding predicts held-out labels no better than chance: accuracy 0.520 (95 % interval \
+0.423 to 0.615), largest class 0.500.
     """
     heldout, train, raw = scores["heldout"], scores["train"], scores["raw"]
     majority, shuffled = scores["majority"], scores["shuffled"]
@@ -47,35 +80,74 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> str:
         return better - worse > (0.05 if is_r2 else max(0.01, 2 * math.sqrt(variance)))
 
     if heldout is None:
-        return "No rows were held out, so the accuracy for new rows is unknown."
-    if is_r2 and not beats(heldout, 0.0):
-        return NO_EVIDENCE
-    if shuffled is not None and not beats(heldout, shuffled):
-        return NO_EVIDENCE
-    if majority is not None and not beats(heldout, majority):
-        return "Held-out labels are predicted no better than by always naming the largest class."
-    if raw is None:
-        sentence = "This embedding predicts held-out labels"
-    elif beats(heldout, raw):
-        sentence = "This embedding predicts held-out labels better than the raw columns do"
-    elif beats(raw, heldout):
-        sentence = "This embedding predicts held-out labels, but less well than the raw columns do"
-    else:
-        sentence = "This embedding predicts held-out labels about as well as the raw columns do"
+        return Verdict(UNKNOWN, "No rows were held out, so the accuracy for new rows is unknown.")
+    known = {"largest class": majority, "shuffled labels": shuffled, "R² of the mean": None}
+    if is_r2:
+        known["R² of the mean"] = 0.0
+    baselines = {name: score for name, score in known.items() if score is not None}
+    name = max(baselines, key=lambda one: baselines[one], default="")
+    baseline = baselines.get(name, 0.0)
+    low, high = interval(scores, n_heldout)
+    numbers = (
+        f"{'R²' if is_r2 else 'accuracy'} {heldout:z.3f} (95 % interval {low:z.3f} to {high:z.3f})"
+        + (f", {name} {baseline:z.3f}" if name else "")
+    )
+    if name and not beats(heldout, baseline):
+        return Verdict(
+            GRADES[0],
+            f"This embedding predicts held-out labels no better than chance: {numbers}.",
+        )
+    covered = (heldout - baseline) / max(1 - baseline, 1e-12)
+    level = 1 + sum(covered >= third for third in THIRDS)
+    sentence = f"This embedding predicts held-out labels: {numbers}"
+    if raw is not None:
+        sentence += f"; {_compared(beats(heldout, raw), beats(raw, heldout))}"
     if train is not None and train - heldout > 0.1 and beats(train, heldout):
         sentence += "; it fits the training rows much better, so trust the held-out number only"
     if shuffled is None:
         sentence += "; no control with shuffled labels was run"
-    return sentence + "."
+    return Verdict(GRADES[level], sentence + ".")
+
+
+def _compared(better: bool, worse: bool) -> str:
+    how = "better than" if better else "less well than" if worse else "about as well as"
+    return f"{how} the raw columns"
+
+
+def advice(grade: str, kernelised: bool, shrinkage: Any) -> str:
+    """The next thing to try where an embedding shows little; empty where it shows enough."""
+    if grade not in GRADES[:3]:
+        return ""
+    if not kernelised:
+        return "Next, try a kernel method, which finds curved directions: --method kspca."
+    if isinstance(shrinkage, float) and shrinkage > LIGHT:
+        return f"Next, try less shrinkage: --shrinkage {LIGHT:g}."
+    return "Next, try another gamma: --gamma auto."
 
 
 def honesty(contents: Contents) -> str:
-    """For every label the verdict, and the numbers it rests on."""
+    """For every label the numbers that its verdict rests on."""
     parts = [
         heading(contents, name) + _scores(contents, label)
         for name, label in contents.labels.items()
     ]
     return f'{"".join(parts)}<p class="soft small">{escape(RULE)}</p>\n'
+
+
+def verdicts(contents: Contents) -> str:
+    """For every label its grade, the sentence behind it and what to try next."""
+    lines = []
+    for name, label in contents.labels.items():
+        verdict = interpret(label.scores, int(np.sum(contents.test)))
+        model = contents.model
+        kernelised, shrinkage = hasattr(model, "kernel"), getattr(model, "shrinkage", None)
+        which = f"<bdi>{escape(name)}</bdi>: " if len(contents.labels) > 1 else ""
+        text = f"{verdict.sentence} {advice(verdict.grade, kernelised, shrinkage)}".strip()
+        lines.append(
+            f'<p class="verdict">{which}<b class="grade {verdict.grade.split()[0].lower()}">'
+            f"{verdict.grade}.</b> {escape(text)}</p>\n"
+        )
+    return "".join(lines)
 
 
 def heading(contents: Contents, name: str) -> str:
@@ -85,7 +157,6 @@ def heading(contents: Contents, name: str) -> str:
 
 def _scores(contents: Contents, label: Label) -> str:
     scores = label.scores
-    sentence = interpret(scores, int(np.sum(contents.test)))
     metric = contents.metric
     rows, absent = [], []
     for key, (name, meaning) in MEANINGS.items():
@@ -103,9 +174,9 @@ def _scores(contents: Contents, label: Label) -> str:
         )
     absence = paragraph(f"Not measured: {', '.join(absent)}.") if absent else ""
     return (
-        f'<div class="honesty"><p class="verdict">{escape(sentence)}</p>'
-        f'<table class="scores"><caption class="hidden">{escape(metric)}, and what it is compared '
-        f'with</caption><thead><tr><th scope="col">{escape(metric)}</th>'
+        f'<div class="honesty"><table class="scores"><caption class="hidden">{escape(metric)}, '
+        f"and what it is compared with</caption>"
+        f'<thead><tr><th scope="col">{escape(metric)}</th>'
         f'<th scope="col" class="track" aria-label="As a bar"></th>'
         f'<th scope="col" class="number">Score</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>{absence}</div>\n"

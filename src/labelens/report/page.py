@@ -18,8 +18,9 @@ import numpy as np
 from .._base.files import replaced
 from .._base.optional import require
 from .._base.page import facts, paragraph
+from .colouring import page_colours
 from .contents import Contents
-from .evidence import SHADES, confusion, honesty
+from .evidence import SHADES, confusion, honesty, verdicts
 from .scatter import ScatterPlot
 from .spectrum import gamma, loadings, scree
 
@@ -46,9 +47,10 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
         "page.html",
         policy=_policy(scripts),
         title=escape(contents.title),
-        style=_read("palette.css") + _read("style.css") + shades,
+        style=page_colours() + _read("style.css") + shades,
+        verdicts=verdicts(contents),
         keys=_keys(contents),
-        notes=f'<ul class="notes">{notes}</ul>' if notes else "",
+        notes=f'<section id="notes"><h2>Notes</h2><ul>{notes}</ul></section>' if notes else "",
         sections=_sections(contents, scatter),
         spec=embed(scatter.spec()),
         scripts="\n".join(scripts),
@@ -69,7 +71,7 @@ def embed(value: Any) -> str:
 
 def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     sections = [
-        ("embedding", "The embedding", _picture(scatter)),
+        ("embedding", '<span class="hidden">The embedding</span>', _picture(scatter)),
         ("honesty", "How far to trust it", honesty(contents)),
         ("confusion", "Which classes are confused", confusion(contents)),
         ("scree", "What each component adds", scree(contents)),

@@ -2,6 +2,7 @@
 
 const CAMERA = { eye: { x: 1.4, y: 1.4, z: 0.85 }, center: { x: 0, y: 0, z: -0.15 } };
 const SHAPES = ["circle", "square", "diamond", "cross"];
+const COLOURS = Number(getComputedStyle(document.documentElement).getPropertyValue("--n-colours"));
 const plot = document.getElementById("plot");
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const coarse = window.matchMedia("(pointer: coarse)").matches;
@@ -32,7 +33,7 @@ function theme() {
   const scale = read("scale").split(/[\s,]+/);
   return {
     ink: read("ink"), soft: read("soft"), line: read("line"), card: read("card"),
-    colour: (g) => read(by.groups[g].other ? "other" : `c${g % 8}`),
+    colour: (g) => read(by.groups[g].other ? "other" : `c${g % COLOURS}`),
     scale: scale.map((colour, i) => [i / (scale.length - 1), colour]),
   };
 }
@@ -45,7 +46,7 @@ function marker(g, part, look) {
   const three = state.view === "3d";
   const base = {
     size: three ? Math.max(2, size - 3) : size,
-    symbol: by.numbers || by.groups[g].other ? "circle" : SHAPES[Math.floor(g / 8) % 4],
+    symbol: by.numbers || by.groups[g].other ? "circle" : SHAPES[Math.floor(g / COLOURS) % 4],
     opacity: part ? 0.9 : hollow ? 0.75 : n <= 5000 ? 0.45 : 0.3,
     line: { width: 0 },
   };
@@ -126,11 +127,13 @@ function layout(look) {
   if (state.view === "3d") {
     const side = (which) => ({ ...axis(which), backgroundcolor: look.card, showspikes: false });
     const scene = {
-      xaxis: side(x), yaxis: side(y), zaxis: side(z), aspectmode: "cube", camera: state.camera,
+      xaxis: side(x), yaxis: side(y), zaxis: side(z), aspectmode: "data", camera: state.camera,
     };
     return { ...common, margin: { l: 0, r: 0, t: 0, b: 0 }, scene };
   }
   const up = axis(y);
+  // The same unit across and up: distances are those of the embedding.
+  if (y !== "strip") Object.assign(up, { scaleanchor: "x", scaleratio: 1 });
   if (y === "strip" && !by.numbers) {
     up.tickvals = by.groups.map((_, g) => -g);
     up.ticktext = by.groups.map(({ name }) => plain(cut(name, 14)));
@@ -138,8 +141,49 @@ function layout(look) {
   }
   return {
     ...common, margin: { l: 50, r: 12, t: 12, b: 45 }, dragmode: coarse ? false : "zoom",
-    xaxis: axis(x), yaxis: up,
+    xaxis: axis(x), yaxis: up, annotations: classNames(look),
   };
+}
+
+// Names of classes at the medians of their points, the largest first; one that would lie on another
+// is left out, and comes with a closer look.
+function classNames(look) {
+  const [x, y] = state.axes;
+  if (by.numbers || y === "strip" || state.view === "3d") return [];
+  const { _size: inner } = plot._fullLayout || {};
+  const [w, h] = inner ? [inner.w, inner.h] : [plot.clientWidth - 62, plot.clientHeight - 57];
+  const range = (axis, which) => (plot.layout && plot.layout[axis] && plot.layout[axis].range)
+    || extent(values(which));
+  const [[x0, x1], [y0, y1]] = [range("xaxis", x), range("yaxis", y)];
+  const unit = Math.max((x1 - x0) / w, (y1 - y0) / h);
+  const placed = [];
+  const median = (rows, axis) => {
+    const sorted = Float32Array.from(rows, (i) => values(axis)[i]).sort();
+    return sorted[sorted.length >> 1];
+  };
+  const shownRows = (g) => [0, 1].filter(partShown).flatMap((part) => [...by.buckets[part][g]]);
+  const groups = by.groups.map((group, g) => ({ ...group, g, rows: shownRows(g) }))
+    .filter(({ g, other, rows }) => !other && rows.length && !state.hidden.has(g))
+    .sort((a, b) => b.rows.length - a.rows.length);
+  for (const { name, rows } of groups) {
+    const text = cut(name, 20);
+    const at = [median(rows, x), median(rows, y)];
+    const half = 4 * text.length + 5;
+    const meets = (one) => Math.abs(one.at[1] - at[1]) < 17 * unit
+      && Math.abs(one.at[0] - at[0]) < (half + one.half) * unit;
+    const outside = at[0] < x0 || at[0] > x1 || at[1] < y0 || at[1] > y1;
+    if (!outside && !placed.some(meets)) placed.push({ at, text, half });
+  }
+  return placed.map(({ at, text }) => ({
+    x: at[0], y: at[1], text: `<b>${plain(text)}</b>`, showarrow: false, bgcolor: look.card,
+    opacity: 0.85, borderpad: 1, font: { color: look.ink, size: 13 }, captureevents: false,
+  }));
+}
+
+function extent(array) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of array) { low = Math.min(low, value); high = Math.max(high, value); }
+  return [low, high];
 }
 
 const CONFIG = {

@@ -6,6 +6,16 @@ const KERNELISED = new Set(["kspca", "ksrp"]);
 const KERNEL_NAMES = { rbf: "Gaussian", laplacian: "Laplacian", matern: "Matérn" };
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+// The box of each number of a view; its limits are those that the server has.
+const BOXES = {
+  features: "features", components: "components", target_weight: "target", shrinkage: "shrinkage",
+  label_shrinkage: "label-shrinkage", seed: "seed",
+};
+const WHOLE = new Set(["features", "components", "seed"]);
+const LISTS = ["method", "kernel", "scale"];
+// Of the others nothing is drawn at random.
+const seeded = (view) => ["srp", "ksrp"].includes(view.method)
+  || (view.method === "kspca" && view.kernel !== "linear");
 const precise = (value) => Number(value.toPrecision(6));
 // 0 at the left, then 10^-4 to 1 on a logarithmic scale.
 const fromShrinkage = (p) => (p === 0 ? 0 : precise(10 ** (4 * (p - 1) / 99 - 4)));
@@ -15,7 +25,7 @@ const toShrinkage = (s) => (
 export class Controls {
   constructor(app) {
     this.app = app;
-    const send = (changes) => app.active.change(changes);
+    const send = (changes) => app.active.change(this.tidy({ ...this.view, ...changes }));
     const on = (id, kind, act) => find(id).addEventListener(kind, act);
     // A number box and a slider that say the same; the box takes what the slider cannot reach.
     const pair = (id, name, fromSlide, read = Number) => {
@@ -32,8 +42,8 @@ export class Controls {
       });
     };
     pair("gamma", "gamma", (p) => precise(10 ** p), (value) => value / this.scaleGamma());
-    pair("features", "features", (p) => 2 ** p, Math.round);
-    pair("components", "components", (p) => p, Math.round);
+    pair("features", "features", (p) => 2 ** p);
+    pair("components", "components", (p) => p);
     pair("target", "target_weight", (p) => p);
     pair("shrinkage", "shrinkage", fromShrinkage);
     pair("label-shrinkage", "label_shrinkage", (p) => p);
@@ -42,19 +52,41 @@ export class Controls {
     }
     on("label", "change", () => {
       send({ label: Number(find("label").value) });
-      app.colourBy(Number(find("label").value));
+      this.show();
+      app.colourBy(Number(find("label").value)).then(() => app.remember());
     });
     on("seed", "change", () => {
-      const value = Math.round(Number(find("seed").value));
-      if (find("seed").value !== "" && value >= 0) send({ seed: value });
+      if (find("seed").value !== "") send({ seed: Number(find("seed").value) });
       this.show();
     });
-    on("reseed", "click", () => { send({ seed: this.view.seed + 1 }); this.show(); });
+    on("reseed", "click", () => {
+      send({ seed: this.view.seed < Number(find("seed").max) ? this.view.seed + 1 : 0 });
+      this.show();
+    });
     on("wheel", "change", () => { send({ wheel: find("wheel").checked }); this.show(); });
     find("controls").addEventListener("submit", (event) => event.preventDefault());
   }
 
   get view() { return this.app.active.view; }
+
+  // Every value within its limits, whoever wrote it: a view that the server would reject, and all
+  // that come after it, must not come into being.
+  tidy(view) {
+    const { overview } = this.app;
+    for (const [name, id] of Object.entries(BOXES)) {
+      const { min, max } = find(id);
+      const value = Number.isFinite(view[name]) ? view[name] : overview.view[name];
+      view[name] = clamp(WHOLE.has(name) ? Math.round(value) : value, Number(min), Number(max));
+    }
+    for (const id of LISTS) {
+      const known = [...find(id).options].some((option) => option.value === view[id]);
+      if (!known) view[id] = overview.view[id];
+    }
+    if (!(view.gamma > 0 && Number.isFinite(view.gamma))) view.gamma = overview.view.gamma;
+    view.label = clamp(Math.round(view.label) || 0, 0, overview.labels.length - 1);
+    if (overview.labels[view.label].noWheel) view.wheel = false;
+    return view;
+  }
 
   scaleGamma() {
     const { picture } = this.app.active;
@@ -101,6 +133,10 @@ export class Controls {
       find(id).disabled = view.method === "pca";
     }
     for (const id of ["components", "components-slide"]) find(id).disabled = view.wheel;
+    for (const id of ["seed", "reseed"]) find(id).disabled = !seeded(view);
+    const { noWheel } = this.app.overview.labels[view.label];
+    find("wheel").disabled = Boolean(noWheel);
+    find("wheel-says").textContent = noWheel;
     for (const [id, text] of [["gamma-slide", `${short(view.gamma * this.scaleGamma())}`],
       ["shrinkage-slide", short(view.shrinkage)], ["features-slide", `${view.features}`]]) {
       find(id).setAttribute("aria-valuetext", text);

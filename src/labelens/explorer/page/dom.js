@@ -37,7 +37,7 @@ export function theme() {
   const stops = read("scale").split(/[\s,]+/).map(rgb);
   known = {
     ink: read("ink"), soft: read("soft"), line: read("line"), card: read("card"),
-    colours: Array.from({ length: 8 }, (_, i) => rgb(read(`c${i}`))),
+    colours: Array.from({ length: Number(read("n-colours")) }, (_, i) => rgb(read(`c${i}`))),
     other: rgb(read("other")),
     scale: Array.from({ length: 256 }, (_, i) => between(stops, i / 255)),
   };

@@ -12,11 +12,30 @@ function swatch(shape, colour) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
   svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("class", `swatch ${colour}`);
+  svg.setAttribute("class", "swatch");
+  svg.style.fill = `var(--${colour})`;
   svg.setAttribute("aria-hidden", "true");
   path.setAttribute("d", OUTLINES[shape]);
   svg.append(path);
   return svg;
+}
+
+// The number of the class that somebody means: its name, or the only one that is the same but for
+// capitals, or that has this in it. -1 if there is none.
+export function classNamed(names, typed) {
+  if (typed === "") return -1;
+  const exact = names.indexOf(typed);
+  if (exact >= 0) return exact;
+  const low = typed.trim().toLowerCase();
+  const only = (fits) => {
+    const found = [];
+    for (let c = 0; c < names.length && found.length < 2; c++) {
+      if (fits(names[c].toLowerCase())) found.push(c);
+    }
+    return found.length === 1 ? found[0] : -1;
+  };
+  const same = only((name) => name.trim() === low);
+  return same >= 0 || low === "" ? same : only((name) => name.includes(low));
 }
 
 export class Colours {
@@ -58,6 +77,28 @@ export class Colours {
     return this.groups.map((name, g) => [name, 1 - 2 * (g + 0.5) / this.groups.length]);
   }
 
+  // [name, x, y] of every group that is shown, the largest first: the medians of its points.
+  centres(look, places, shuffled) {
+    if (!this.classes) return [];
+    const values = this.values(shuffled);
+    const sizes = new Uint32Array(this.column.names.length);
+    for (let i = 0; i < values.length; i++) if (look[4 * i + 3] > 8) sizes[values[i]]++;
+    const starts = new Uint32Array(sizes.length + 1);
+    sizes.forEach((size, c) => { starts[c + 1] = starts[c] + size; });
+    const next = starts.slice();
+    const across = new Float32Array(starts[sizes.length]);
+    const up = new Float32Array(across.length);
+    for (let i = 0; i < values.length; i++) {
+      if (look[4 * i + 3] <= 8) continue;
+      const at = next[values[i]]++;
+      across[at] = places[2 * i];
+      up[at] = places[2 * i + 1];
+    }
+    const middle = (array, c) => array.subarray(starts[c], starts[c + 1]).sort()[sizes[c] >> 1];
+    return [...sizes.keys()].filter((c) => sizes[c]).sort((a, b) => sizes[b] - sizes[a])
+      .map((c) => [this.column.names[c], middle(across, c), middle(up, c)]);
+  }
+
   text(i, shuffled) {
     const value = this.values(shuffled)[i];
     return this.classes ? this.column.names[value] : short(value);
@@ -79,6 +120,7 @@ export class Colours {
   made(app, shuffled) {
     const { n } = app;
     const palette = theme();
+    const m = palette.colours.length;
     const values = this.values(shuffled);
     const look = new Uint8Array(4 * n);
     const shape = new Uint8Array(n);
@@ -98,8 +140,8 @@ export class Colours {
         const g = this.groupOf[values[i]];
         const other = this.isOther(g);
         if (this.hidden.has(g) && this.found !== values[i]) continue;
-        rgb = other ? palette.other : palette.colours[g % 8];
-        shape[i] = other ? 0 : Math.floor(g / 8) % 4;
+        rgb = other ? palette.other : palette.colours[g % m];
+        shape[i] = other ? 0 : Math.floor(g / m) % 4;
         if (other) alpha *= 0.6;
         if (this.found >= 0) {
           if (values[i] === this.found) { alpha = 1; rgb = other ? palette.colours[1] : rgb; }
@@ -130,6 +172,7 @@ export class Colours {
         make("p", { class: "hint" }, "Colours end at the 1st and 99th percentile."));
       return;
     }
+    const m = theme().colours.length;
     const boxes = this.groups.map(() => make("input", { type: "checkbox", checked: true }));
     const toggle = (g, shown) => { if (shown) this.hidden.delete(g); else this.hidden.add(g); };
     const items = this.groups.map((name, g) => {
@@ -141,7 +184,7 @@ export class Colours {
       pickIt.addEventListener("click", () => select((i, values) => this.groupOf[values[i]] === g));
       return make("li", {},
         make("label", {}, boxes[g],
-          swatch(other ? 0 : Math.floor(g / 8) % 4, other ? "other" : `c${g % 8}`),
+          swatch(other ? 0 : Math.floor(g / m) % 4, other ? "other" : `c${g % m}`),
           make("bdi", { title: name }, name),
           make("span", { class: "count" }, count(this.sizes[g]))),
         other ? null : pickIt);
@@ -182,7 +225,7 @@ export class Colours {
     });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.found = box.value === "" ? -1 : this.column.names.indexOf(box.value);
+      this.found = classNamed(this.column.names, box.value);
       const missing = box.value !== "" && this.found < 0;
       told.textContent = missing ? `There is no class “${cut(box.value, 40)}”.` : "";
       if (this.found >= 0) select((i, values) => values[i] === this.found);

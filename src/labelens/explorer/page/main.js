@@ -1,11 +1,15 @@
-// The page put together: data, panes, parts, groups, keys, files, and a server that may go away.
+// The page put together: data, panes, parts, groups, keys, and a server that may go away.
 
+import * as address from "./address.js";
 import { Controls } from "./controls.js";
 import { count, find, make, say } from "./dom.js";
+import { addHelp } from "./help.js";
 import { Colours, showGroup } from "./legend.js";
 import { decorate } from "./overlay.js";
 import { Pane } from "./pane.js";
+import { hover, pick } from "./rows.js";
 import * as server from "./server.js";
+import { copy, save, showCode } from "./takeaway.js";
 
 const RETRY = 1000;
 const HEARTBEAT = 4000;
@@ -15,9 +19,12 @@ class App {
     Object.assign(this, {
       data: 0, overview: null, n: 0, panes: [], activeNumber: 0, part: "all", drag: "pan",
       colours: null, columns: new Map(), selected: null, hovered: -1, picked: -1, instance: null,
+      second: null, // the settings of view 2 while it is not shown
+      told: new Set(), // names of columns that are shown beside the pointer
     });
     this.controls = new Controls(this);
     this.listen();
+    addHelp();
   }
 
   get active() { return this.panes[this.activeNumber]; }
@@ -29,16 +36,28 @@ class App {
     this.instance = told.instance;
     find("data").replaceChildren(...told.titles.map((title, i) => new Option(title, i)));
     find("data-label").hidden = told.titles.length < 2;
-    await this.open(0);
+    this.titles = told.titles;
+    await this.go(location.hash.slice(1));
     this.beating = this.beating || setInterval(() => this.check(), HEARTBEAT);
   }
 
-  async open(data) {
-    const overview = await server.overview(data);
-    Object.assign(this, { data, overview, selected: null, hovered: -1, picked: -1 });
+  // To what an address says; data that are there already are not asked for again.
+  async go(text) {
+    const data = Math.min(address.dataOf(text), this.titles.length - 1);
+    if (!this.overview || data !== this.data) await this.open(data, text);
+    else this.restore(address.read(text, this.overview, this.n));
+  }
+
+  // A data set, as an address has it, or as it is shown first.
+  async open(data, text = "") {
+    find("data").value = data;
+    const overview = await this.overviewOf(data);
+    server.dropAll(); // of the data before, nothing is wanted any more
+    Object.assign(this, { data, overview, selected: null, hovered: -1, picked: -1, second: null });
     [this.rowNumbers] = overview.arrays;
     this.n = this.rowNumbers.length;
     this.columns.clear();
+    this.colours = null;
     find("about").children[0].textContent = find("data-label").hidden ? overview.name : "";
     find("about").children[1].textContent = `${count(overview.rows)} rows × `
       + `${count(overview.features)} columns, ${count(overview.rows - overview.trained)} held out`;
@@ -46,30 +65,83 @@ class App {
     find("notes").textContent = overview.notes.join(" ");
     find("colour").replaceChildren(...overview.columns.map((name, j) => new Option(name, j)));
     find("row").max = overview.rows - 1;
-    find("facts").replaceChildren();
-    this.panes.forEach((pane) => pane.root.remove());
-    this.panes = [];
-    this.activeNumber = 0;
-    this.addPane({ ...overview.view });
+    this.panes.splice(0).forEach((pane) => pane.remove());
     this.controls.offer(overview);
-    this.controls.show();
-    showGroup(null);
-    this.arrange();
-    await this.colourBy(0);
+    const told = address.read(text, overview, this.n);
+    this.restore(text ? told : { ...told, part: this.part, drag: this.drag });
+    if (text === location.hash.slice(1)) address.settle(address.write(this.state(), overview.view));
+    else this.remember();
   }
 
-  async columnOf(j) {
+  // While data are on their way, nothing can be saved of those before.
+  async overviewOf(data) {
+    const buttons = ["python", "save-embedding", "save-model"].map(find);
+    buttons.forEach((button) => { button.disabled = true; });
+    find("panes").classList.add("leaving");
+    try {
+      const found = await server.overview(data);
+      buttons.forEach((button) => { button.disabled = false; });
+      find("panes").classList.remove("leaving");
+      return found;
+    } catch (problem) {
+      if (!server.dropped(problem)) find("data").value = this.data;
+      throw problem;
+    }
+  }
+
+  // What the page remembers ------------------------------------------------------------------------
+
+  state() {
+    const views = this.panes.map((pane) => pane.state());
+    if (views.length === 1 && this.second) views.push(this.second);
+    return {
+      data: this.data, part: this.part, drag: this.drag, colour: Number(find("colour").value),
+      active: this.activeNumber, row: this.picked < 0 ? -1 : this.rowNumbers[this.picked],
+      two: this.panes.length === 2, views, group: this.selected,
+    };
+  }
+
+  remember() {
+    if (this.overview) address.remember(address.write(this.state(), this.overview.view));
+  }
+
+  // The one place where a state becomes what is shown.
+  restore(told) {
+    const { views, two } = told;
+    this.setPart(told.part);
+    this.setDrag(told.drag);
+    this.second = two ? null : views[1] || this.second;
+    while (this.panes.length > (two ? 2 : 1)) this.panes.pop().remove();
+    views.slice(0, two ? 2 : 1).forEach((one, number) => {
+      this.controls.tidy(one.view);
+      if (this.panes[number]) this.panes[number].restore(one);
+      else this.addPane(one);
+    });
+    this.arrange();
+    this.activate(told.active);
+    this.selected = told.group;
+    this.colourBy(told.colour).then(() => this.tellGroup()).catch(() => {});
+    const picked = told.row < 0 ? -1 : this.rowNumbers.indexOf(told.row);
+    if (picked >= 0) this.pick(picked);
+    else { this.picked = -1; find("facts").replaceChildren(); find("row").value = ""; this.ring(); }
+  }
+
+  // Colours -----------------------------------------------------------------------------------------
+
+  columnOf(j) {
     if (!this.columns.has(j)) {
-      this.columns.set(j, new Colours(j, await server.column(this.data, j)));
+      const made = server.column(this.data, j).then((column) => new Colours(j, column));
+      made.then((colours) => { made.here = colours; }, () => this.columns.delete(j));
+      this.columns.set(j, made);
     }
     return this.columns.get(j);
   }
 
   // Names of the classes of a label, where they have come.
   classNames(label) {
-    const found = this.columns.get(label);
-    if (found) return found.column.names;
-    this.columnOf(label).then(() => this.redraw()).catch((problem) => this.lost(problem));
+    const found = this.columnOf(label);
+    if (found.here) return found.here.column.names;
+    found.then(() => this.redraw()).catch((problem) => this.lost(problem));
     return null;
   }
 
@@ -92,26 +164,29 @@ class App {
 
   // Panes -----------------------------------------------------------------------------------------
 
-  addPane(view) {
-    const pane = new Pane(this, this.panes.length, view);
+  addPane(one) {
+    const pane = new Pane(this, this.panes.length, one);
     this.panes.push(pane);
     find("panes").append(pane.root);
     pane.refit();
-    return pane;
   }
 
   compare() {
     if (this.panes.length === 1) {
-      // Something to compare with: blind to the labels, unless that is what is there.
+      // Something to compare with: what was there before, or one that is blind to the labels.
       const view = { ...this.active.view };
       view.method = view.method === "pca" ? "spca" : "pca";
-      this.addPane(view);
+      this.addPane(this.second || { view, axes: [0, 1], zoom: 1, pan: [0, 0] });
+      this.second = null;
       this.activate(1);
     } else {
-      this.panes.pop().root.remove();
+      const pane = this.panes.pop();
+      this.second = pane.state();
+      pane.remove();
       this.activate(0);
     }
     this.arrange();
+    this.remember();
     say(this.panes.length === 2 ? "Two views." : "One view.");
   }
 
@@ -149,13 +224,18 @@ class App {
   }
 
   show(part) {
+    this.setPart(part);
+    this.remember();
+    say({ all: "All rows.", train: "Training rows.", heldout: "Held-out rows.",
+      shuffled: "Shuffled labels: what chance looks like." }[part]);
+  }
+
+  setPart(part) {
     const before = this.part;
     this.part = part;
     document.querySelector(`#part input[value="${part}"]`).checked = true;
     if ((before === "shuffled") === (part === "shuffled")) this.repaint();
     else this.panes.forEach((pane) => pane.refit());
-    say({ all: "All rows.", train: "Training rows.", heldout: "Held-out rows.",
-      shuffled: "Shuffled labels: what chance looks like." }[part]);
   }
 
   setDrag(drag) {
@@ -166,37 +246,9 @@ class App {
 
   // Rows and groups -------------------------------------------------------------------------------
 
-  hover(pane, i, event) {
-    const tip = find("tip");
-    if (i !== this.hovered) { this.hovered = i; this.ring(); }
-    tip.hidden = i < 0 || !this.colours;
-    if (tip.hidden) return;
-    const held = i >= this.overview.drawnTrained;
-    tip.replaceChildren(
-      make("b", {}, make("bdi", {}, this.colours.text(i, pane.picture.shuffled))),
-      make("span", {}, `row ${count(this.rowNumbers[i])}, ${held ? "held out" : "training"}`));
-    const { width, height } = tip.getBoundingClientRect();
-    const { clientWidth, clientHeight } = document.documentElement;
-    const right = event.clientX + 16 + width < clientWidth;
-    tip.style.left = `${Math.max(4, right ? event.clientX + 16 : event.clientX - 16 - width)}px`;
-    tip.style.top = `${Math.max(4, Math.min(event.clientY + 16, clientHeight - height - 4))}px`;
-  }
+  hover(pane, i, event) { hover(this, pane, i, event); }
 
-  async pick(i) {
-    this.picked = i;
-    find("row").value = this.rowNumbers[i];
-    this.ring();
-    try {
-      const { facts } = await server.row(this.data, i);
-      if (this.picked !== i) return;
-      find("facts").replaceChildren(...facts.flatMap(([name, text]) => [
-        make("dt", { title: name }, make("bdi", {}, name)),
-        make("dd", {}, make("bdi", {}, text))]));
-      say(facts.slice(0, 3).map(([name, text]) => `${name} ${text}`).join(", "));
-    } catch (problem) {
-      this.lost(problem);
-    }
-  }
+  pick(i) { return pick(this, i); }
 
   selectClass(wanted) {
     const shuffled = this.part === "shuffled";
@@ -209,19 +261,26 @@ class App {
     this.select(marks);
   }
 
-  async select(marks) {
+  select(marks) {
     const any = marks && marks.includes(1);
     this.selected = any ? marks : null;
     if (this.colours) this.colours.found = any ? this.colours.found : -1;
     this.repaint();
-    if (!any) { showGroup(null); return; }
+    this.remember();
+    return this.tellGroup();
+  }
+
+  async tellGroup() {
+    const marks = this.selected;
+    server.drop("group");
+    if (!marks || !this.colours) { showGroup(null); return; }
     const bits = new Uint8Array(Math.ceil(marks.length / 8));
     for (let i = 0; i < marks.length; i++) if (marks[i]) bits[i >> 3] |= 1 << (i & 7);
     const labels = this.overview.labels.length;
     const shownLabel = this.colours.number < labels ? this.colours.number : this.active.view.label;
     try {
       const group = await server.group(this.data, shownLabel, this.part === "shuffled", bits);
-      if (this.selected === marks) showGroup(group, () => this.select(null));
+      showGroup(group, () => this.select(null));
     } catch (problem) {
       if (!this.lost(problem)) showGroup({ error: problem.message });
     }
@@ -229,8 +288,9 @@ class App {
 
   // The server ------------------------------------------------------------------------------------
 
-  // Says so if a problem is that the server cannot be reached; false if it is another.
+  // True if a problem is none, or that the server cannot be reached, which is said.
   lost(problem) {
+    if (server.dropped(problem)) return true;
     const banner = find("lost");
     if (problem instanceof server.Stranger) {
       banner.textContent = "The server was started anew, with another link: open the one that "
@@ -272,47 +332,6 @@ class App {
     try { await server.alive(); } catch (problem) { this.lost(problem); }
   }
 
-  // Files and code --------------------------------------------------------------------------------
-
-  async save(what) {
-    const format = find("format").value;
-    const name = what === "model" ? "model.labelens" : `embedding.${format}`;
-    try {
-      const blob = await server.save({ data: this.data, view: this.active.view, what, format });
-      const link = make("a", { href: URL.createObjectURL(blob), download: name });
-      document.body.append(link);
-      link.click();
-      link.remove();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-      say(`Saved as ${name}.`);
-    } catch (problem) {
-      this.complain(problem);
-    }
-  }
-
-  async showCode() {
-    try {
-      const { code } = await server.code({ data: this.data, view: this.active.view });
-      find("code").textContent = code;
-      find("copied").textContent = "";
-      find("code-dialog").showModal();
-      await this.copy();
-    } catch (problem) {
-      this.complain(problem);
-    }
-  }
-
-  async copy() {
-    try {
-      await navigator.clipboard.writeText(find("code").textContent);
-      find("copied").textContent = "Copied.";
-    } catch {
-      // A browser may keep the clipboard from us; the text is there to be selected.
-      getSelection().selectAllChildren(find("code"));
-      find("copied").textContent = "Press Ctrl+C to copy.";
-    }
-  }
-
   complain(problem) {
     if (this.lost(problem)) return;
     this.active.error.textContent = problem.message;
@@ -326,34 +345,41 @@ class App {
     on("data", "change", () => {
       this.open(Number(find("data").value)).catch((problem) => this.complain(problem));
     });
-    on("colour", "change", () => this.colourBy(Number(find("colour").value)));
+    on("colour", "change", () => {
+      this.colourBy(Number(find("colour").value)).then(() => this.remember());
+    });
     on("compare", "click", () => this.compare());
-    on("python", "click", () => this.showCode());
-    on("copy", "click", () => this.copy());
+    on("python", "click", () => showCode(this));
+    on("copy", "click", () => copy());
     on("keys", "click", () => find("keys-dialog").showModal());
-    on("save-embedding", "click", () => this.save("embedding"));
-    on("save-model", "click", () => this.save("model"));
+    on("save-embedding", "click", () => save(this, "embedding"));
+    on("save-model", "click", () => save(this, "model"));
     on("zoom-in", "click", () => this.active.zoomBy(1.4));
     on("zoom-out", "click", () => this.active.zoomBy(1 / 1.4));
-    on("zoom-reset", "click", () => this.active.scatter.home());
+    on("zoom-reset", "click", () => this.active.home());
     on("find-row", "submit", (event) => {
       event.preventDefault();
       const i = this.rowNumbers.indexOf(Number(find("row").value));
       if (i >= 0) this.pick(i);
       else find("facts").replaceChildren(make("dd", {}, "This row is not in the picture."));
     });
-    for (const input of document.querySelectorAll("input[name=part]")) {
-      input.addEventListener("change", () => this.show(input.value));
-    }
-    for (const input of document.querySelectorAll("input[name=drag]")) {
-      input.addEventListener("change", () => this.setDrag(input.value));
-    }
-    for (const input of document.querySelectorAll("input[name=pane]")) {
-      input.addEventListener("change", () => this.activate(Number(input.value)));
+    const acts = {
+      part: (value) => this.show(value),
+      drag: (value) => { this.setDrag(value); this.remember(); },
+      pane: (value) => { this.activate(Number(value)); this.remember(); },
+    };
+    for (const [name, act] of Object.entries(acts)) {
+      for (const input of document.querySelectorAll(`input[name=${name}]`)) {
+        input.addEventListener("change", () => act(input.value));
+      }
     }
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", () => this.repaint());
     window.addEventListener("resize", () => this.redraw());
+    window.addEventListener("popstate", () => {
+      if (!this.titles) return;
+      this.go(location.hash.slice(1)).catch((problem) => this.complain(problem));
+    });
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -363,14 +389,15 @@ class App {
     const typing = event.target.closest("input[type=number], input[type=text], select");
     if (event.key === "Escape") { this.select(null); this.hover(null, -1); return; }
     if (typing) return;
+    const drag = (kind) => { this.setDrag(kind); this.remember(); };
     const acts = {
       a: () => this.show("all"), t: () => this.show("train"),
       h: () => this.show("heldout"), s: () => this.show("shuffled"),
       c: () => this.compare(), 1: () => this.activate(0), 2: () => this.activate(1),
-      p: () => this.setDrag("pan"), l: () => this.setDrag("lasso"),
+      p: () => drag("pan"), l: () => drag("lasso"),
       "+": () => this.active.zoomBy(1.4), "=": () => this.active.zoomBy(1.4),
       "-": () => this.active.zoomBy(1 / 1.4),
-      0: () => this.active.scatter.home(), "?": () => find("keys-dialog").showModal(),
+      0: () => this.active.home(), "?": () => find("keys-dialog").showModal(),
     };
     if (!this.panes.length || !acts[event.key]) return;
     event.preventDefault();

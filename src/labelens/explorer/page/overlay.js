@@ -2,6 +2,8 @@
 
 import { cut, short, theme } from "./dom.js";
 
+const FONT = "11.5px system-ui, sans-serif";
+const MOST_NAMES = 120;
 export const MARGIN = 0.93; // of the picture that the frame of the points takes
 
 export function decorate(pane) {
@@ -9,7 +11,8 @@ export function decorate(pane) {
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
   // While points glide all this stands still, unless it goes with one of them.
-  const about = [pane.picture, pane.path, app.hovered, app.picked, scatter.zoom, ...scatter.pan, w, h];
+  const about = [pane.picture, pane.path, app.hovered, app.picked, scatter.zoom, ...scatter.pan, w,
+    h, pane.look];
   const same = pane.about && about.every((value, j) => value === pane.about[j]);
   pane.about = about;
   if (same && scatter.done < 1 && app.hovered < 0 && app.picked < 0 && !pane.path) return;
@@ -19,9 +22,12 @@ export function decorate(pane) {
   const look = theme();
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, w, h);
-  pen.font = "11.5px system-ui, sans-serif";
+  pen.font = FONT;
   if (pane.picture.anchors) drawAnchors(pane, pen, look, w, h);
-  else drawAxes(pane, pen, look, w, h);
+  else {
+    drawAxes(pane, pen, look, w, h);
+    if (scatter.done >= 1 && pane.frames.length > 1) drawNames(pane, pen, look, w, h);
+  }
   drawRing(pane, pen, look, app.hovered, 8, 2);
   drawRing(pane, pen, look, app.picked, 10, 3);
   if (pane.path && pane.path.length > 1) drawLasso(pen, look, pane.path);
@@ -121,6 +127,34 @@ function drawAnchors({ scatter, picture, app }, pen, look, w, h) {
     placed.push([at, base, width]);
     write(pen, look, text, at, base, "left");
   });
+}
+
+// Names of classes where their points are, the largest class first; one that would lie on another
+// is left out, and comes when the picture is zoomed.
+function drawNames(pane, pen, look, w, h) {
+  const { scatter, picture, app } = pane;
+  if (!app.colours || !app.colours.classes || !pane.look) return;
+  const about = pane.centred;
+  if (!about || about.places !== scatter.to || about.look !== pane.look) {
+    const found = app.colours.centres(pane.look, scatter.to, picture.shuffled);
+    pane.centred = { places: scatter.to, look: pane.look, found };
+  }
+  pen.fillStyle = look.ink;
+  pen.font = "600 13px system-ui, sans-serif";
+  const placed = [];
+  pane.namesShown = [];
+  for (const [name, px, py] of pane.centred.found) {
+    if (placed.length === MOST_NAMES) break;
+    const [x, y] = scatter.toScreen([px, py]);
+    const text = cut(name, 24);
+    const half = pen.measureText(text).width / 2 + 3;
+    if (x < half || x > w - half || y < 24 || y > h - 24) continue;
+    if (placed.some(([a, b, wide]) => Math.abs(b - y) < 16 && Math.abs(a - x) < half + wide)) continue;
+    placed.push([x, y, half]);
+    pane.namesShown.push(name);
+    write(pen, look, text, x, y + 4, "center");
+  }
+  pen.font = FONT;
 }
 
 // Round numbers between two ends, about so many.

@@ -51,7 +51,7 @@ export class Scatter {
     this.n = 0;
     this.zoom = 1;
     this.pan = [0, 0];
-    this.square = false;
+    this.box = null; // how far points reach across and up, where the two have the same unit
     this.size = 5;
     this.done = 1;
     this.frame = 0;
@@ -184,8 +184,9 @@ export class Scatter {
 
   stretch() {
     const { clientWidth: w, clientHeight: h } = this.canvas;
-    const least = Math.min(w, h);
-    return this.square ? [this.zoom * least / w, this.zoom * least / h] : [this.zoom, this.zoom];
+    if (!this.box) return [this.zoom, this.zoom];
+    const scale = this.zoom * Math.min(w / this.box[0], h / this.box[1]);
+    return [scale / w, scale / h];
   }
 
   // From places to CSS pixels of the canvas, and back.

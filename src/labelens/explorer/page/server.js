@@ -1,32 +1,50 @@
 // Questions to the server. All paths are below the token in the page's own address.
+//
+// Every question has a kind. Of a kind only the newest is answered: an older one is aborted, which
+// the server notices, and its answer, however late, is dropped.
 
 const TYPES = { float32: Float32Array, uint32: Uint32Array };
 
 export class Lost extends Error {}
 export class Stranger extends Error {}
+export const dropped = (problem) => problem.name === "AbortError";
 
-async function ask(path, options = {}) {
-  let answer;
+const asked = new Map();
+
+// Nobody waits for these any more.
+export function drop(kind) {
+  const one = asked.get(kind);
+  if (one) one.abort();
+}
+export function dropAll() { for (const one of asked.values()) one.abort(); }
+
+async function ask(kind, path, read, options = {}) {
+  drop(kind);
+  const control = new AbortController();
+  asked.set(kind, control);
+  const { signal } = control;
   try {
-    answer = await fetch(path, { cache: "no-store", ...options });
+    const answer = await fetch(path, { cache: "no-store", ...options, signal });
+    if (answer.status === 403) throw new Stranger();
+    if (answer.status === 204) return null;
+    if (!answer.ok) {
+      let told;
+      try { told = (await answer.json()).error; } catch { told = null; }
+      throw new Error(told || `The server answered with an error (${answer.status}).`);
+    }
+    return await read(answer);
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Lost();
+    if (signal.aborted) throw new DOMException("Something newer was asked for.", "AbortError");
+    throw error instanceof TypeError || dropped(error) ? new Lost() : error;
+  } finally {
+    if (asked.get(kind) === control) asked.delete(kind);
   }
-  if (answer.status === 403) throw new Stranger();
-  if (!answer.ok) {
-    let told;
-    try { told = (await answer.json()).error; } catch { told = null; }
-    throw new Error(told || `The server answered with an error (${answer.status}).`);
-  }
-  return answer;
 }
 
-async function bytes(answer) {
-  try { return await answer.arrayBuffer(); } catch { throw new Lost(); }
-}
+const json = (answer) => answer.json();
 
-function unpack(buffer) {
+async function unpack(answer) {
+  const buffer = await answer.arrayBuffer();
   const size = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
   let start = 4 + size;
@@ -42,22 +60,29 @@ const posted = (message) => ({
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(message),
 });
 
-export const alive = async () => (
-  await ask("alive", { signal: AbortSignal.timeout(20000) })).json();
-export const overview = async (data) => unpack(await bytes(await ask(`data/${data}`)));
-export const column = async (data, j) => unpack(await bytes(await ask(`data/${data}/column/${j}`)));
-export const row = async (data, i) => (await ask(`data/${data}/row/${i}`)).json();
-export const code = async (message) => (await ask("code", posted(message))).json();
-export const save = async (message) => (await ask("save", posted(message))).blob();
-
-// null where a newer wish has overtaken this one.
-export async function fit(message) {
-  const answer = await ask("fit", posted(message));
-  return answer.status === 204 ? null : unpack(await bytes(answer));
+export async function alive() {
+  let late = false;
+  const timer = setTimeout(() => { late = true; drop("alive"); }, 20000);
+  try {
+    return await ask("alive", "alive", json);
+  } catch (problem) {
+    throw late ? new Lost() : problem;
+  } finally {
+    clearTimeout(timer);
+  }
 }
+export const overview = (data) => ask("overview", `data/${data}`, unpack);
+export const column = (data, j) => ask(`column ${j}`, `data/${data}/column/${j}`, unpack);
+export const row = (data, i) => ask("row", `data/${data}/row/${i}`, json);
+export const hovered = (data, i) => ask("hovered", `data/${data}/row/${i}`, json);
+export const code = (message) => ask("code", "code", json, posted(message));
+export const save = (message) => ask("save", "save", (answer) => answer.blob(), posted(message));
 
-export async function group(data, label, shuffled, bits) {
+// null where the server knows of a newer wish.
+export const fit = (message) => ask(`fit ${message.pane}`, "fit", unpack, posted(message));
+
+export function group(data, label, shuffled, bits) {
   const labels = shuffled ? "shuffled" : "own";
   const options = { method: "POST", body: bits };
-  return (await ask(`data/${data}/group/${label}/${labels}`, options)).json();
+  return ask("group", `data/${data}/group/${label}/${labels}`, json, options);
 }

@@ -1,0 +1,119 @@
+// All that the page remembers, as text in its address: reload, back and forward bring it back.
+
+const MOST = 12000; // characters of a group; a larger one is not remembered
+const PAUSE = 800; // ms: changes that follow each other faster are one step back
+
+// Lengths of runs of rows outside and inside a group, in turn, as base64.
+function packed(marks) {
+  const bytes = [];
+  let [run, inside] = [0, 0];
+  const put = (value) => {
+    let left = value;
+    for (; left > 127; left = Math.floor(left / 128)) bytes.push(128 + left % 128);
+    bytes.push(left);
+  };
+  for (const mark of marks) {
+    if (mark === inside) { run++; continue; }
+    put(run);
+    [run, inside] = [1, mark];
+  }
+  put(run);
+  if (bytes.length > MOST) return null;
+  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_");
+}
+
+function unpacked(text, n) {
+  const marks = new Uint8Array(n);
+  let bytes;
+  try { bytes = atob(text.replace(/-/g, "+").replace(/_/g, "/")); } catch { return null; }
+  let [at, inside, value, unit] = [0, 0, 0, 1];
+  for (let j = 0; j < bytes.length; j++) {
+    const byte = bytes.charCodeAt(j);
+    value += (byte % 128) * unit;
+    unit *= 128;
+    if (byte > 127) continue;
+    if (inside) marks.fill(1, at, at + value);
+    [at, inside, value, unit] = [at + value, 1 - inside, 0, 1];
+  }
+  return at === n ? marks : null;
+}
+
+// `told` -> text. Of views only what differs from the first one of the data.
+export function write(told, first) {
+  const found = new URLSearchParams();
+  for (const [name, value, usual] of [["data", told.data, 0], ["part", told.part, "all"],
+    ["drag", told.drag, "pan"], ["colour", told.colour, 0], ["active", told.active, 0],
+    ["row", told.row, -1], ["two", told.two ? 1 : 0, 0]]) {
+    if (value !== usual) found.set(name, value);
+  }
+  told.views.forEach((one, number) => {
+    for (const [name, value] of Object.entries(one.view)) {
+      if (value !== first[name] || (number && name === "method")) {
+        found.set(`${number + 1}.${name}`, value);
+      }
+    }
+    if (`${one.axes}` !== "0,1") {
+      found.set(`${number + 1}.axes`, one.axes.map((axis) => axis + 1).join("-"));
+    }
+    if (one.zoom !== 1 || one.pan[0] || one.pan[1]) {
+      found.set(`${number + 1}.at`, [one.zoom, ...one.pan].map((v) => Number(v.toFixed(4))).join("_"));
+    }
+  });
+  const group = told.group && packed(told.group);
+  if (group) found.set("group", group);
+  return found.toString();
+}
+
+const whole = (text, usual) => (/^\d{1,9}$/.test(text || "") ? Number(text) : usual);
+const among = (text, known) => (known.includes(text) ? text : known[0]);
+
+// Which data set the text is about.
+export const dataOf = (text) => whole(new URLSearchParams(text).get("data"), 0);
+
+// Text that anybody may have written -> `told`, whole; what makes no sense is as usual.
+export function read(text, overview, n) {
+  const found = new URLSearchParams(text);
+  const viewOf = (number) => {
+    const view = { ...overview.view };
+    for (const name of Object.keys(view)) {
+      const given = found.get(`${number}.${name}`);
+      if (given === null) continue;
+      if (typeof view[name] === "boolean") view[name] = given === "true";
+      else if (typeof view[name] === "string") view[name] = given;
+      else if (given !== "" && Number.isFinite(Number(given))) view[name] = Number(given);
+    }
+    const axes = (found.get(`${number}.axes`) || "1-2").split("-").map((a) => whole(a, 1) - 1);
+    const at = (found.get(`${number}.at`) || "").split("_").map(Number);
+    const placed = at.length === 3 && at.every(Number.isFinite) && at[0] > 0;
+    return {
+      view, axes: axes.length === 2 && axes[0] !== axes[1] ? axes : [0, 1],
+      zoom: placed ? at[0] : 1, pan: placed ? at.slice(1) : [0, 0],
+    };
+  };
+  const second = [...found.keys()].some((key) => key.startsWith("2."));
+  const views = second ? [viewOf(1), viewOf(2)] : [viewOf(1)];
+  const two = second && found.get("two") === "1";
+  return {
+    data: dataOf(text), part: among(found.get("part"), ["all", "train", "heldout", "shuffled"]),
+    drag: among(found.get("drag"), ["pan", "lasso"]),
+    colour: Math.min(whole(found.get("colour"), 0), overview.columns.length - 1),
+    active: two ? Math.min(1, whole(found.get("active"), 0)) : 0,
+    row: whole(found.get("row"), -1), two, views,
+    group: found.get("group") && unpacked(found.get("group"), n),
+  };
+}
+
+let last = 0;
+export function remember(text) {
+  if (text === location.hash.slice(1)) return;
+  const now = performance.now();
+  const step = now - last > PAUSE ? "pushState" : "replaceState";
+  last = now;
+  history[step](null, "", `#${text}`);
+}
+
+// What the page shows first is no step to go back from.
+export function settle(text) {
+  last = -PAUSE;
+  if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? `#${text}` : "#");
+}
