@@ -315,3 +315,71 @@ def test_more_rows_than_are_drawn(opened):
     browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.wait("document.documentElement.scrollWidth <= 390")
     browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+# The first screen --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_the_first_screen_has_the_verdict_and_the_map(opened, browser, width, height):
+    size = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page = opened(make.make_contents())
+        places = page.run(
+            "return ['.verdict', '#plot'].map((s) => {"
+            "  const b = document.querySelector(s).getBoundingClientRect();"
+            "  return [b.top, b.bottom, b.left, b.right]; })"
+        )
+        for top, bottom, left, right in places:
+            assert 0 <= top < bottom <= height
+            assert 0 <= left < right <= width
+        assert page.run("return document.documentElement.scrollWidth") <= width
+        (_, _, _, _), (top, bottom, _, _) = places
+        assert bottom - top > 0.4 * height
+        assert page.run("return document.querySelector('.grade').textContent") == "Strong."
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_ten_classes_have_ten_colours(opened):
+    page = opened(make.make_contents())
+    colours = page.run(
+        "return [...document.querySelectorAll('#legend .swatch')].map((e) =>"
+        "getComputedStyle(e).fill)"
+    )
+    assert len(set(colours)) == len(colours) == 10
+    assert page.run("return document.querySelectorAll('#legend circle').length") == 10
+    assert "shape" not in page.run("return document.querySelector('main').textContent")
+
+
+def test_distances_and_names_on_the_map(opened):
+    page = opened(make.make_contents())
+    per_unit = page.run(
+        "const { xaxis, yaxis } = document.getElementById('plot')._fullLayout;"
+        "return [xaxis.d2p(1) - xaxis.d2p(0), yaxis.d2p(0) - yaxis.d2p(1)]"
+    )
+    assert per_unit[0] == pytest.approx(per_unit[1], rel=1e-6)
+    page.wait("document.querySelectorAll('#plot .annotation').length >= 6")
+    names = "return [...document.querySelectorAll('#plot .annotation')].map((e) => e.textContent)"
+    assert set(page.run(names)) <= set("0123456789")
+    overlaps = page.run(
+        "const b = [...document.querySelectorAll('#plot .annotation text')].map((e) =>"
+        "e.getBoundingClientRect());"
+        "return b.filter((p, i) => b.slice(0, i).some((q) => p.left < q.right && q.left < p.right"
+        "&& p.top < q.bottom && q.top < p.bottom)).length"
+    )
+    assert overlaps == 0
+    page.run("document.querySelectorAll('#legend input')[4].click()")
+    page.said("points shown")
+    page.wait("![...document.querySelectorAll('#plot .annotation')].some((e) =>"
+              "e.textContent === '4')")  # fmt: skip
+
+
+def test_a_class_is_found_whatever_its_capitals(opened):
+    contents = make.make_contents(
+        labels=np.array([f"Kind {i % 40}" for i in range(1797)], dtype=object), confusion=None
+    )
+    page = opened(contents)
+    page.driver.find_element("id", "class").send_keys("kind 39\n")
+    page.said("“Kind 39”: ")

@@ -92,3 +92,60 @@ def test_methods_are_compared_on_ten_rows(run, iris):
     done = run("embed", "iris.csv", "--label", "species", "--json")
     assert done.exit_code == 0, done.output
     assert "folds of all 9 rows" in json.loads(done.stdout)["why"]
+
+
+@pytest.mark.parametrize("command", ["embed", "explore"])
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["label", *(f"pixel{j}" for j in range(784))], "Perhaps --label label. The file has 785"),
+        (["id", "diagnosis", *(f"m{j}" for j in range(30))], "--label diagnosis."),
+        ([*(f"x{j}" for j in range(9)), "cell type"], "Perhaps --label 'cell type'."),
+        (["petalLength", "irisSpecies", "a"], "--label irisSpecies."),
+        ([f"x{j}" for j in range(9)], "Name it with --label. The file has 9 columns: 'x0', 'x1', "
+         "'x2', ..., 'x6', 'x7', 'x8'."),
+    ],
+)  # fmt: skip
+def test_a_label_that_is_not_named_is_guessed(run, tmp_path, command, names, words):
+    pd.DataFrame([[0] * len(names)] * 9, columns=names).to_csv(tmp_path / "d.csv", index=False)
+    done = run(command, "d.csv")
+    assert done.exit_code == 1
+    assert words in " ".join(done.output.split())
+
+
+def test_the_title_of_a_figure_is_whole(iris, monkeypatch, tmp_path, run):
+    """Of every label: within the figure, and on nothing else."""
+    import matplotlib.figure
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    seen = []
+    plain = matplotlib.figure.Figure.savefig
+
+    def savefig(figure, *args, **kwargs):
+        plain(figure, *args, **kwargs)
+        seen.append(figure)
+
+    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", savefig)
+    frame = pd.concat([iris] * 3, ignore_index=True)
+    long = "a column with a name that is far too long to be the title of a figure, " * 3
+    frame[long] = [f"class {i % 30}" for i in range(len(frame))]
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    for labels in (["--label", "species"], ["--label", "species", "--label", long]):
+        done = run("embed", "long.csv", *labels, "--method", "kspca", "--force", "--quiet")
+        assert done.exit_code == 0, done.output
+        figure = seen.pop()
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        renderer = canvas.get_renderer()
+        width, height = figure.bbox.size
+        for ax in figure.axes:
+            boxes = [
+                text.get_window_extent(renderer)
+                for text in (ax.title, ax._left_title, ax._right_title)
+                if text.get_text()
+            ]
+            for box in boxes:
+                assert box.x0 >= 0
+                assert box.x1 <= width
+                assert box.y1 <= height
+            assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])

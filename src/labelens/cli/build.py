@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,10 @@ from .output import Bar
 READING, COMPARING = "reading", "comparing methods"
 LABEL_KERNELS = {"classes": "delta", "numbers": "rbf", "multilabel": "linear"}
 DOUBTFUL = 20  # different whole numbers, above which classes may well be numbers
+LABEL_WORDS = {
+    "label", "labels", "class", "classes", "target", "targets", "y", "category", "species",
+    "diagnosis", "outcome", "response", "truth", "cluster", "genus", "variety", "type",
+}  # fmt: skip
 FOLDS = 5  # that methods are compared in; fewer of very few rows
 
 
@@ -77,10 +83,20 @@ def label_names(names: list[str], columns: o.ColumnOptions) -> list[str]:
     if not label and columns.labels is not None:
         label = [name for name in names if name == "label"] or None
     if not label:
-        some = ", ".join(map(repr, names[-5:]))
-        more = "..., " if len(names) > 5 else ""
-        raise ValueError(f"Which column is the label? Name it with --label ({more}{some}).")
+        raise ValueError(f"Which column is the label? {_in_question(names)}")
     return label
+
+
+def _in_question(names: list[str]) -> str:
+    """Columns that are called what labels are often called; the others from both ends."""
+    words = [set(re.findall("[a-z]+", re.sub("([A-Z])", r" \1", name).lower())) for name in names]
+    likely = [name for name, own in zip(names, words, strict=True) if own & LABEL_WORDS][:3]
+    ends = names if len(names) <= 6 else [*names[:3], *names[-3:]]
+    listed = [*map(repr, ends)]
+    if len(names) > 6:
+        listed.insert(3, "...")
+    guess = f"Perhaps --label {shlex.quote(likely[0])}. " if likely else "Name it with --label. "
+    return f"{guess}The file has {len(names):,} columns: {', '.join(listed)}."
 
 
 def check_labels(labels: NDArray[Any], names: str, kind: Kind | None = None) -> None:

@@ -203,9 +203,11 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
             f"{method if len(columns) == 1 else shown_name(name)}: held-out {scores.metric} "
             f"{scores.heldout:z.3f}, shuffled {scores.shuffled:z.3f}"
         )
-        # Above the small print, which is at the right; on two lines where one is too narrow.
-        small = 12 if ax.get_title(loc="right") else 0
-        ax.set_title(textwrap.fill(title, 60), loc="left", size=11, pad=6 + small, parse_math=False)
+        # The small print comes below it: side by side they would not fit.
+        lines = [title, ax.get_title(loc="right")]
+        ax.set_title("", loc="right")
+        text = "\n".join(line for part in lines for line in textwrap.wrap(part, 60))
+        ax.set_title(text, loc="left", size=11, parse_math=False)
     if len(columns) > len(shown):
         figure.suptitle(f"The first {len(shown)} of {len(columns)} labels")
     with warnings.catch_warnings():
