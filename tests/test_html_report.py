@@ -276,8 +276,10 @@ R2 = {"metric": "k-NN R^2", "majority": None}
         ({"heldout": 0.6, "train": 1.0}, 500, "Moderate", "trust the held-out number only"),
         ({"heldout": None}, 0, "Not measured", "No rows were held out"),
         ({"shuffled": None}, 500, "Strong", "no control with shuffled labels was run"),
+        ({"heldout": 0.712, "majority": 0.538, "shuffled": 0.519}, 52, "Moderate", "0.578 to"),
+        ({"heldout": 0.65, "majority": 0.538, "shuffled": 0.519}, 52, "Chance", "0.538."),
         (R2 | {"heldout": 0.03, "shuffled": -1}, 9, "Chance", "R² of the mean 0.000"),
-        (R2 | {"heldout": 0.6, "raw": 0.3}, 9, "Moderate", "better than the raw columns"),
+        (R2 | {"heldout": 0.6, "raw": 0.3}, 90, "Moderate", "better than the raw columns"),
     ],
 )
 def test_the_grade_follows_the_rule(changes, n, grade, words):

@@ -49,7 +49,7 @@ names = words.get_feature_names_out()
 for component, (place, colour) in enumerate(((0.02, "#0072B2"), (0.52, "#D55E00"))):
     weights = model.components_[component]
     order = np.argsort(weights)
-    axes[1].text(place, 1.0, f"component {component}", weight="bold", color=colour, va="top")
+    axes[1].text(place, 1.0, f"component {component + 1}", weight="bold", color=colour, va="top")
     for end, line in ((order[::-1][:9], 0.92), (order[:9], 0.42)):
         text = "\n".join(f"{weights[word]:+.2f}  {names[word]}" for word in end)
         axes[1].text(place, line, text, va="top", family="monospace", linespacing=1.25)

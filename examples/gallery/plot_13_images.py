@@ -26,7 +26,7 @@ for row, (name, model) in zip(axes, methods.items(), strict=True):
         ax.imshow(direction.reshape(8, 8), cmap="RdBu_r", vmin=-most, vmax=most)
         ax.set(xticks=[], yticks=[])
         if row is axes[0]:
-            ax.set_title(f"component {number}", size=9)
+            ax.set_title(f"component {number + 1}", size=9)
     row[0].set_ylabel(name)
 plt.show()
 

@@ -44,7 +44,7 @@ ax.scatter(*model.components_[:, marker < 0], s=5, color="0.75", label="other ge
 for kind, colour in enumerate(("#0072B2", "#D55E00", "#009E73")):
     own = model.components_[:, marker == kind]
     ax.scatter(*own, s=45, color=colour, label=f"markers of {names[kind]}")
-ax.set(xlabel="weight in component 0", ylabel="weight in component 1", aspect="equal")
+ax.set(xlabel="weight in component 1", ylabel="weight in component 2", aspect="equal")
 ax.locator_params(nbins=5)
 ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 plt.show()
