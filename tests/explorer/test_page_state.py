@@ -433,13 +433,16 @@ def test_every_control_has_a_sentence(opened):
     assert buttons >= 14
     controls = page.run(
         "return [...document.querySelectorAll('#controls label[for]')]"
-        ".filter((e) => !e.querySelector('.help')).map((e) => e.textContent)"
+        ".filter((e) => !e.parentElement.querySelector('.help')).map((e) => e.textContent)"
     )
     assert controls == []
-    page.run("document.querySelector('label[for=shrinkage] .help').focus()")
+    assert page.run("return document.getElementById('shrinkage').labels[0].textContent") == (
+        "Shrinkage"
+    )
+    page.run("document.querySelector('label[for=shrinkage] + .help').focus()")
     assert "LDA" in page.text("help-tip")
     assert not page.run("return document.getElementById('help-tip').hidden")
     page.key(Keys.ESCAPE)
     assert page.run("return document.getElementById('help-tip').hidden")
-    page.run("document.querySelector('label[for=shrinkage] .help').click()")  # a tap
+    page.run("document.querySelector('label[for=shrinkage] + .help').click()")  # a tap
     assert not page.run("return document.getElementById('help-tip').hidden")

@@ -45,10 +45,20 @@ def explore(
         explorer = Explorer(sessions, port=port)
         typer.echo(f"Exploring at {explorer.url}")
         messages.print("Press Ctrl-C to stop.", markup=False)
-        with link_file(explorer.url) as link:
-            if browser:
-                Timer(0.5, webbrowser.open, [link]).start()
+        if browser:
+            _run_and_show(explorer)
+        else:
             explorer.run()
+
+
+def _run_and_show(explorer: Explorer) -> None:
+    with link_file(explorer.url) as link:
+        opening = Timer(0.5, webbrowser.open, [link])
+        opening.start()
+        try:
+            explorer.run()
+        finally:
+            opening.cancel()
 
 
 def _opened(data: Path, columns: o.ColumnOptions) -> Sessions:

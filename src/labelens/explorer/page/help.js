@@ -48,8 +48,16 @@ export function addHelp() {
     const label = document.querySelector(`label[for="${id}"]`) || control.closest("label");
     const button = make("button", { type: "button", class: "help", "aria-label":
       `Help: ${label.firstChild.textContent.trim() || label.textContent.trim()}. ${sentence}` }, "?");
+    // Beside the label, not in it: its text is the name of the control.
     if (label.contains(control)) label.after(button);
-    else label.append(" ", button);
+    else {
+      const both = make("span", { class: "labelled" });
+      label.replaceWith(both);
+      both.append(label, " ", button);
+    }
+    if (!control.hasAttribute("aria-describedby")) {
+      control.setAttribute("aria-description", sentence);
+    }
     button.addEventListener("pointerenter", () => show(button, sentence));
     button.addEventListener("pointerleave", (event) => {
       if (event.pointerType !== "touch") hide();
