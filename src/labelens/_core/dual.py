@@ -199,10 +199,13 @@ def by_landmarks(
 class Labelled:
     """G of all rows, with b for the labels: C_xy = A^T b."""
 
-    def __init__(self, kernel: Kernel, kept: KernelRows, encoded: Any, tile: int) -> None:
+    def __init__(
+        self, kernel: Kernel, kept: KernelRows, encoded: Any, tile: int, gram: Gram | None = None
+    ) -> None:
+        """`gram` is that of these rows, where it has been made."""
         place = devices.place_of(kept.rows) or kept.place
         place = place if place is not None and devices.device_of(place) is not None else None
-        self.gram = Gram(kernel, kept.rows, kept.weight, tile, place)
+        self.gram = gram or Gram(kernel, kept.rows, kept.weight, tile, place)
         self.total, self.mean = kept.weight.sum(), np.zeros(0)
         self.target = np.zeros((len(kept.weight), 0))
         if encoded is not None:
@@ -226,13 +229,17 @@ class Labelled:
         return a, s / a
 
     def by_factor(self, s: float, rank_limit: int | None) -> DualMoment | None:
-        """One Cholesky factor, for 0 < s < 1; None where B is singular to rounding."""
+        """One Cholesky factor, for 0 < s <= 1; None where B is singular to rounding."""
         gram, target = self.gram, self.target
         image = gram.times(target)
         sizes = np.abs(target * gram.root[:, None]).sum(axis=0)
         error = _mean_error(gram.dtype, float(gram.root**2 @ gram.mean), sizes)
         sigma, vectors = _singular(target.T @ image, error, rank_limit)
         inside, image = target @ (vectors / sigma), image @ (vectors / sigma)
+        if s == 1:  # B = I
+            lift, centre = self.lifted(inside)
+            moment = _moment(self.total, self.mean, sigma[:, None] * vectors.T)
+            return DualMoment(moment, lift, centre)
         a, ridge = self.ridge(s)
         solved = gram.solve(inside, ridge)
         if solved is None:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .._base import devices
 from .._base.threads import in_order
-from .kernels import Kernel
+from .kernels import Kernel, KnownKernel
 from .moments import Array, union_of_classes
 from .tiles import DeviceTiles, HostTiles, bands
 
@@ -70,6 +70,10 @@ class KernelRows:
 
 def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int) -> Array:
     """k(rows, known) @ coefficients, (n, k), in tiles."""
+    if isinstance(kernel, KnownKernel):  # one product: there is nothing to make
+        columns = np.zeros((len(kernel.matrix), coefficients.shape[1]), kernel.matrix.dtype)
+        columns[known[:, 0].astype(np.intp)] = coefficients
+        return (kernel.matrix @ columns)[rows[:, 0].astype(np.intp)].astype(np.float64)
     view = HostTiles(kernel, known, tile)
 
     def block(start: int) -> Array:

@@ -9,7 +9,8 @@ and C_xy = A^T b for b = D^(-1/2) beta_0. In B(s) the number of rows n takes the
 
     B = a C_xx + s I,    a = (1 - s) n / tr G,    B^-1 A^T b = A^T (a G + s I)^-1 b
 
-The host keeps G above the diagonal and the Cholesky factor below it: one matrix serves both.
+The host keeps G above the diagonal and the Cholesky factor below it: one matrix serves both. Few
+rows have a whole G, and a factor next to it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ COLUMNS = 256  # of the factor that are made at a time
 FEW = 4096  # rows for which one call of LAPACK is as fast
 STEPS = 40  # of conjugate gradients, at most
 TOLERANCE = {np.float32: 1e-10, np.float64: 1e-14}
+COMPARED = 1e-4  # the same where candidates are compared by a float32 kernel that is known
 
 
 def gram_dtype(kernel: Kernel, rows: Any, place: devices.Place | None) -> Any:
@@ -75,7 +77,10 @@ class Gram:
         else:
             self.mean, self.diagonal = self._fill_device(kernel, rows, share)
         self.trace = float(self.diagonal.sum())
+        self._known = isinstance(kernel, KnownKernel)
         self._factor: Any = None
+        self._ridge: float | None = None  # that the factor is of
+        self._eigen: tuple[Array, Array] | None = None
 
     def __len__(self) -> int:
         return len(self.root)
@@ -84,8 +89,13 @@ class Gram:
 
     def _fill(self, kernel: Kernel, rows: Any, share: Array) -> tuple[Array, Array]:
         """K D 1 and the diagonal of G."""
-        n, tiles = rows.shape[0], HostTiles(kernel, rows, self._tile, self.dtype)
-        self.matrix = matrix = np.empty((n, n), dtype=self.dtype)
+        n = rows.shape[0]
+        if isinstance(kernel, KnownKernel) and n <= FEW:
+            self.matrix = matrix = kernel(rows, rows)
+            mean = (matrix @ share.astype(self.dtype)).astype(np.float64)
+            return mean, self._centre(mean, share)
+        tiles = HostTiles(kernel, rows, self._tile, self.dtype)
+        self.matrix = matrix = np.zeros((n, n), dtype=self.dtype)
 
         def band(start: int) -> Array:
             here, sums = slice(start, start + self._tile), np.zeros(n)
@@ -95,27 +105,37 @@ class Gram:
                 matrix[here, part] = values
                 sums[here] += values @ share[part].astype(values.dtype)
                 if part != here:
-                    matrix[part, here] = values.T
                     sums[part] += share[here].astype(values.dtype) @ values
+                    if n <= FEW:
+                        matrix[part, here] = values.T
             return sums
 
         mean = np.zeros(n)
         for sums in in_order(band, range(0, n, self._tile)):
             mean += sums
+        return mean, self._centre(mean, share)
+
+    def _centre(self, mean: Array, share: Array) -> Array:
+        """Make G of K, whose mean row is known; returns its diagonal."""
+        n, matrix = len(share), self.matrix
         whole = share @ mean
         diagonal = matrix.diagonal().astype(np.float64) - 2 * mean + whole
         level, root = mean.astype(self.dtype), self.root.astype(self.dtype)
 
         def centre(start: int) -> None:
             here = slice(start, start + self._tile)
-            matrix[here] -= (mean[here] - whole).astype(self.dtype)[:, None]
-            matrix[here] -= level
-            matrix[here] *= root
-            matrix[here] *= root[here, None]
+            there = slice(0 if n <= FEW else start, n)
+            band = matrix[here, there]
+            band -= (mean[here] - whole).astype(self.dtype)[:, None]
+            band -= level[there]
+            band *= root[there]
+            band *= root[here, None]
 
         for _ in in_order(centre, range(0, n, self._tile)):
             pass
-        return mean, np.maximum(diagonal, 0) * share
+        diagonal = np.maximum(diagonal, 0) * share
+        np.einsum("ii->i", matrix)[:] = diagonal
+        return diagonal
 
     def _fill_device(self, kernel: Kernel, rows: Any, share: Array) -> tuple[Array, Array]:
         place: Any = self._place
@@ -150,16 +170,21 @@ class Gram:
             xp, there = self._place.xp, self._place.put(columns)
             parts = [xp.astype(self.matrix[here, :], xp.float64) @ there for here in bands(n, n)]
             return devices.host(xp.concat(parts))
+        if n <= FEW and (self._known or self.dtype == np.float64):  # the factor is elsewhere
+            return self._times_whole(columns)
 
         def band(start: int) -> Array:
             """Of the entries from the diagonal on, and of their mirror images."""
             here, out = slice(start, min(start + step, n)), np.zeros(columns.shape)
+            room = np.empty((step, step))  # new memory for every tile would take half of the time
             block = np.triu(self.matrix[here, here].astype(np.float64), 1)
             out[here] = block @ columns[here] + block.T @ columns[here]
             out[here] += self.diagonal[here, None] * columns[here]
             for a in range(here.stop, n, step):
                 part = slice(a, a + step)
-                block = self.matrix[here, part].astype(np.float64)
+                tile = self.matrix[here, part]
+                block = room[: len(tile), : tile.shape[1]]
+                block[:] = tile
                 out[here] += block @ columns[part]
                 out[part] += block.T @ columns[here]
             return out
@@ -169,14 +194,29 @@ class Gram:
             total += part
         return total
 
+    def _times_whole(self, columns: Array) -> Array:
+        columns = columns.astype(self.dtype if self._known else np.float64)
+
+        def band(start: int) -> Array:
+            here = self.matrix[start : start + self._tile]
+            return here.astype(columns.dtype, copy=False) @ columns
+
+        parts = list(in_order(band, range(0, len(self), self._tile)))
+        error = self.diagonal - self.matrix.diagonal()
+        return np.concatenate(parts) + error[:, None] * columns
+
     def squared_norm(self) -> float:
         """|G|_F^2."""
         total = 0.0
         for here in bands(len(self), len(self)):
             band = self.matrix[here, :]
+            if self._place is None:  # above the diagonal twice, below it may be the factor
+                band = np.triu(band, here.start + 1)
             xp = devices.namespace(band)
             total += float(xp.sum(xp.astype(band, xp.float64) ** 2))
-        return total
+        return (
+            total if self._place is not None else 2 * total + float(self.diagonal @ self.diagonal)
+        )
 
     # Systems --------------------------------------------------------------------------------------
 
@@ -191,12 +231,20 @@ class Gram:
             if self.dtype == np.float64:
                 return None
             extra = 8 * extra or 4 * float(np.finfo(self.dtype).eps) * max(self.trace, ridge)
+        tol = COMPARED if self._known and self.dtype == np.float32 else TOLERANCE[self.dtype]
         return conjugate_gradients(
-            lambda X: self.times(X) + ridge * X, self._substitute, columns, TOLERANCE[self.dtype]
+            lambda X: self.times(X) + ridge * X, self._substitute, columns, tol
         )
 
     def _factorize(self, ridge: float) -> bool:
         """Whether G + ridge I has a Cholesky factor."""
+        if self._ridge != ridge:
+            self._ridge = None
+            if self._make_factor(ridge):
+                self._ridge = ridge
+        return self._ridge is not None
+
+    def _make_factor(self, ridge: float) -> bool:
         n, matrix = len(self), self.matrix
         smallest = rounding(self.trace / n + ridge, n) if self.dtype == np.float64 else 0.0
         if self._place is not None:
@@ -207,10 +255,18 @@ class Gram:
                 return False
             return bool(devices.diagonal(self._factor).min() ** 2 > smallest)
         if n <= FEW:
-            shifted = matrix.copy()
+            if self._factor is None:
+                self._factor = np.empty((n, n), matrix.dtype, order="F")
+            shifted, self._factor = self._factor, None
+            shifted[:] = matrix.T  # which is the same, and in its order
             shifted[np.diag_indices(n)] = self.diagonal + ridge
-            self._factor = device_algebra.cholesky(shifted)
-            return self._factor is not None and self._factor.diagonal().min() ** 2 > smallest
+            try:  # several times as fast as NumPy's for float32
+                self._factor = linalg.cholesky(
+                    shifted, lower=True, overwrite_a=True, check_finite=False
+                )
+            except linalg.LinAlgError:
+                return False
+            return bool(self._factor.diagonal().min() ** 2 > smallest)
         self._factor = matrix
         return factorize(matrix, matrix.T, self.diagonal + ridge, smallest)
 
@@ -229,11 +285,16 @@ class Gram:
 
     def eigh(self) -> tuple[Array, Array]:
         """Eigenvalues of G above rounding, largest first, and their vectors, (n, r)."""
+        if self._eigen is None:
+            self._eigen = self._make_eigen()
+        return self._eigen
+
+    def _make_eigen(self) -> tuple[Array, Array]:
         matrix = self.matrix
         if self._place is not None:
             values, vectors = device_algebra.eigh(matrix)
         else:
-            values, vectors = np.linalg.eigh(matrix.astype(np.float64))
+            values, vectors = np.linalg.eigh(matrix.astype(np.float64), UPLO="U")
         error = rounding(values[-1], len(self))
         error += len(self) ** 0.5 * float(np.finfo(self.dtype).eps) * self.diagonal.max()
         keep = np.flatnonzero(values > error)[::-1]
@@ -289,8 +350,7 @@ def conjugate_gradients(
     It stops when every residual is below `tol` of its column, or no longer halves in `patience`
     steps.
     """
-    X = precondition(columns)
-    rest = columns - times(X)
+    X, rest = np.zeros(columns.shape), columns
     wanted = tol * np.linalg.norm(columns, axis=0)
     ahead, before, sizes = None, None, [np.inf] * patience
     for _ in range(steps):

@@ -10,6 +10,7 @@ from .moments import Array
 
 # Dimensions above which a tree of the rows is slower than looking at all of them.
 FLAT = 6
+GROUP = 8  # columns of which the minimum is taken first
 AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
 
 
@@ -30,7 +31,26 @@ def nearest(known: Array, asked: Array, k: int) -> NDArray[np.intp]:
         if k == 1:
             places[here, 0] = distances.argmin(axis=1)
             continue
-        some = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        some = _smallest(distances, k)
         order = np.argsort(np.take_along_axis(distances, some, 1), axis=1, kind="stable")
         places[here] = np.take_along_axis(some, order, 1)
     return places
+
+
+def _smallest(values: Array, k: int) -> NDArray[np.intp]:
+    """(m, n) -> (m, k): where the k smallest numbers of every row are.
+
+    The columns are cut into groups. At most k groups have one of them, those with the k smallest
+    minima; taking minima is several times faster than a partition.
+    """
+    groups = values.shape[1] // GROUP
+    if groups < 4 * k:
+        return np.argpartition(values, k - 1, axis=1)[:, :k]
+    end = groups * GROUP
+    least = values[:, :end].reshape(len(values), GROUP, groups).min(axis=1)
+    best = np.argpartition(least, k - 1, axis=1)[:, :k]
+    some = (best[:, None] + groups * np.arange(GROUP)[:, None]).reshape(len(values), -1)
+    rest = np.tile(np.arange(end, values.shape[1]), (len(values), 1))
+    some = np.hstack([some, rest])
+    found = np.argpartition(np.take_along_axis(values, some, 1), k - 1, axis=1)[:, :k]
+    return np.take_along_axis(some, found, 1)

@@ -2,6 +2,7 @@
 
     one draw of directions   serves every gamma: angles are multiplied
     one pass over the rows   gives the moments of every fold; those of the others are merged
+    one exact kernel         serves every fold, label kernel and solver, its factor all of these
     one set of moments       serves every solver, shrinkage, target weight and linear scaling
     one spectral solution    serves every smaller number of components
 
@@ -17,7 +18,7 @@ counts all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pickle import PicklingError
 from typing import Any, NoReturn, TypeVar
 
@@ -43,6 +44,8 @@ from .summarize import keep_rows, summarize
 Item = TypeVar("Item")
 # Features from which on solving takes longer than starting threads.
 WORTH_A_THREAD = 384
+# Rows up to which kernel matrices of folds are kept for other label kernels.
+SHARED_ROWS = 4096
 # (n, k) of the judged rows, and the fold that the model has not seen -> how good it is.
 Judge = Callable[[Array, int], float]
 
@@ -91,7 +94,9 @@ def _judge_pass(
 
     def run(task: tuple[int, Any, list[_Variant]]) -> None:
         f, rest, job = task
-        known: dict[float, Any] = {}
+        known: dict[Any, Any] = {}
+        if f in one.grams:
+            known["gram"] = one.grams[f]
         for variant in job:
             try:
                 solved = solve(variant.recipe, rest, known)
@@ -101,6 +106,8 @@ def _judge_pass(
             if not np.isfinite(embedding).all():
                 _refuse_overflow()
             scores[variant.members, f] = [judge(embedding[:, :k], f) for k in variant.sizes]
+        if "gram" in known and len(known["gram"]) <= SHARED_ROWS:
+            one.grams[f] = known["gram"]
 
     parts = list(in_turn(summarized, range(scores.shape[1])))
     # Those that need the same whitening of the same moments are one job.
@@ -108,6 +115,8 @@ def _judge_pass(
     jobs = grouped(
         _variants(estimators, one, batch), lambda v: [v.recipe.parameters[name] for name in names]
     )
+    if exact:  # of one fold all share a matrix, and its factors in turn
+        jobs = [[variant for job in jobs for variant in job]]
     rests = enumerate(without_each(parts))
     for _ in in_turn(run, ((f, rest, job) for f, rest in rests for job in jobs)):
         pass
@@ -138,6 +147,7 @@ class _Pass:
     members: list[int]
     recipe: Recipe  # which takes features as they are
     features: Any  # (n, p)
+    grams: dict[int, Any] = field(default_factory=dict)  # of the exact kernel, for every fold
 
 
 def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
@@ -145,20 +155,14 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
     kept = [statistics(one, labelled) for one in estimators]
     # Those that want C_xx first: a recipe that is drawn for them is checked to fit into memory.
     order = sorted(range(len(estimators)), key=lambda i: not kept[i][0])
-    for alike in grouped(order, lambda i: _what_is_drawn(estimators[i], labelled)):
-        source, distances = None, None
+    exact = [i for i in order if settings.keeps_rows(estimators[i])]
+    yield from _exact_passes(estimators, batch, exact, kept)
+    others = [i for i in order if not settings.keeps_rows(estimators[i])]
+    for alike in grouped(others, lambda i: _what_is_drawn(estimators[i], labelled)):
+        source = None
         for members in grouped(alike, lambda i: [getattr(estimators[i], "gamma", 0)]):
             lead = estimators[members[0]]
             recipe = source.recipe if source is not None else draw_recipe(lead, batch)
-            if recipe.phi is None:
-                kernel, _ = settle_kernel(lead, batch, check_seed(lead.random_state))
-                assert kernel is not None
-                scaled = recipe.scaled(batch.rows)
-                if kernel.blind_to_shift and not sparse.issparse(scaled):
-                    scaled = scaled - scaled[0]  # distances then keep their digits
-                distances = distances or Distances(scaled)
-                yield _exact_pass(members, recipe, distances.known(kernel), kept)
-                continue
             if source is None and hasattr(recipe.phi, "angles"):
                 source = _Angles.of(recipe, batch.rows)
             if source is not None:
@@ -242,18 +246,46 @@ def _what_is_drawn(estimator: Any, labelled: bool) -> list[Any]:
     return [estimator._kernelised, sketch, early, *(getattr(estimator, name) for name in names)]
 
 
-def _exact_pass(
-    members: list[int], recipe: Recipe, known: KnownKernel, kept: Sequence[Any]
-) -> _Pass:
-    """The exact kernel: rows are numbers, and the matrix of all of them serves every fold."""
-    plain = replace(
-        recipe,
-        kernel=known,
-        scaling=None,
-        scatter=any(kept[i][0] for i in members),
-        label_scatter=any(kept[i][3] for i in members),
-    )
-    return _Pass(members, plain, np.arange(len(known.matrix), dtype=np.float64)[:, None])
+def _exact_passes(
+    estimators: Sequence[Any], batch: Batch, order: Sequence[int], kept: Sequence[Any]
+) -> Iterator[_Pass]:
+    """The exact kernel: rows are numbers, and the matrix of all of them serves every fold.
+
+    Distances serve every gamma, and a kernel every label kernel.
+    """
+    labelled, numbers = batch.labels is not None, np.arange(float(batch.rows.shape[0]))[:, None]
+
+    def valued(names: Sequence[str]) -> Callable[[int], list[Any]]:
+        return lambda i: [getattr(estimators[i], name) for name in names]
+
+    for alike in grouped(order, valued(("scale", "kernel", "kernel_params", "random_state"))):
+        distances = None
+        for same in grouped(alike, valued(("gamma",))):
+            kernel: KnownKernel | None = None
+            grams: dict[int, Any] = {}
+            for members in grouped(same, lambda i: _what_is_drawn(estimators[i], labelled)):
+                lead = estimators[members[0]]
+                recipe = draw_recipe(lead, batch)
+                if kernel is None:
+                    own, _ = settle_kernel(lead, batch, check_seed(lead.random_state))
+                    assert own is not None
+                    distances = distances or _distances(recipe, own.blind_to_shift, batch.rows)
+                    kernel = distances.known(own)
+                plain = replace(
+                    recipe,
+                    kernel=kernel,
+                    scaling=None,
+                    scatter=any(kept[i][0] for i in members),
+                    label_scatter=any(kept[i][3] for i in members),
+                )
+                yield _Pass(members, plain, numbers, grams)
+
+
+def _distances(recipe: Recipe, blind_to_shift: bool, rows: Any) -> Distances:
+    scaled = recipe.scaled(rows)
+    if blind_to_shift and not sparse.issparse(scaled):
+        scaled = scaled - scaled[0]  # distances then keep their digits
+    return Distances(scaled)
 
 
 @dataclass(frozen=True)

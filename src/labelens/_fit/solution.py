@@ -16,7 +16,7 @@ from .._core.labels import EncodedLabels, LabelMap, SimilarityLabels, class_code
 from .._core.labels.vocabulary import label_order
 from .._core.moments import Array, ClassSums, Moments
 from .._core.scaling import Scaling
-from .._core.spectrum import Axes, Whitening
+from .._core.spectrum import Whitening
 from . import settings
 from .recipe import Recipe
 
@@ -91,12 +91,11 @@ def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
     return tuple(moments.classes[i] for i in label_order(list(moments.classes)))
 
 
-def solve(
-    recipe: Recipe, moments: Any, known: dict[float, Whitening | Axes] | None = None
-) -> Solved | SolvedDual:
+def solve(recipe: Recipe, moments: Any, known: dict[Any, Any] | None = None) -> Solved | SolvedDual:
     """The solution for the moments as they are; NotFittedError while they cannot have one.
 
-    `known` keeps, by shrinkage, what other recipes may need of the same moments (and scaling).
+    `known` keeps what other recipes may need of the same moments (and scaling): by shrinkage, and
+    the kernel matrix of exact kernels by the name "gram".
     """
     if moments.n_samples == 1:
         raise NotFittedError(
@@ -107,7 +106,7 @@ def solve(
     # The one-hot columns of C_xy sum to zero, one sum for each column of classes.
     rank_limit = None if classes is None else len(classes) - recipe.label_columns
     if isinstance(moments, exact_kernel.KernelRows):
-        return _solve_dual(recipe, moments, classes, rank_limit)
+        return _solve_dual(recipe, moments, classes, rank_limit, known)
     return _solve_moments(recipe, moments, classes, rank_limit, {} if known is None else known)
 
 
@@ -116,7 +115,7 @@ def _solve_moments(
     moments: Moments,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
-    known: dict[float, Whitening | Axes],
+    known: dict[Any, Any],
 ) -> Solved:
     cross: Any = moments.cross
     # One-hot labels have length 1; of other features it is not known.
@@ -192,6 +191,7 @@ def _solve_dual(
     kept: exact_kernel.KernelRows,
     classes: tuple[Any, ...] | None,
     rank_limit: int | None,
+    known: dict[Any, Any] | None,
 ) -> SolvedDual:
     assert recipe.kernel is not None
     place = devices.place_of(kept.rows) or kept.place
@@ -222,22 +222,25 @@ def _solve_dual(
             moment = dual.DualMoment.of(recipe.kernel, kept, encoded, rank_limit, recipe.block)
             s, t = 1.0, 1.0
         else:
-            there = dual.Labelled(recipe.kernel, kept, encoded, recipe.block)
-            trace = there.gram.trace
+            shared = {} if known is None else known
+            there = dual.Labelled(recipe.kernel, kept, encoded, recipe.block, shared.get("gram"))
+            shared["gram"], trace = there.gram, there.gram.trace
             if s == "auto":
                 sums = there.ledoit_wolf_sums()
                 weights = float(kept.weight.sum())
                 s = spectrum.best_shrinkage(*sums, weights, len(there.gram))
-            factored = None
-            if t == 1 and 0 < s < 1:
-                factored = there.by_factor(s, rank_limit)
-            moment = there.by_eigenvectors(s) if factored is None else factored
+            key = s, recipe.parameters["label_shrinkage"], t == 1
+            if key not in shared:
+                factored = there.by_factor(s, rank_limit) if t == 1 and s > 0 else None
+                shared[key] = there.by_eigenvectors(s) if factored is None else factored
+            moment = shared[key]
     cross: Any = None if psi is None and moment.scatter is not None else moment.cross
     mixing = None
     if solver.random_labels and t > 0:
         # Without labels the features are k random numbers a row already.
         width = moment.cross.comoment.shape[1]
-        mixing = np.eye(width, k) if psi is None else _mixing(psi, classes, cross, width, k)
+        vectors = None if psi is None else _mixing(psi, classes, cross, width, k, known)
+        mixing = np.eye(width, k) if vectors is None else vectors
     if root is not None and size is not None:
         cross, error = solvers.through(cross, size[:, None] * root)
     if not solver.random_labels:
@@ -273,12 +276,21 @@ def _encoded_dual(
 
 
 def _mixing(
-    psi: LabelMap, classes: tuple[Any, ...] | None, cross: Any, width: int, k: int
+    psi: LabelMap,
+    classes: tuple[Any, ...] | None,
+    cross: Any,
+    width: int,
+    k: int,
+    known: dict[Any, Any] | None = None,
 ) -> Array:
     """R, (q, k) for q = `width`; vectors that are well apart depend on the class means."""
     if getattr(psi, "mix", None) == "spread" and k < width - 1:
-        # Column j of C_xy is the share of class j times its mean's distance from the whole mean.
-        return class_code((cross.covariance / cross.offset_right).T, k)
+        known = {} if known is None else known
+        if ("spread", k) not in known:
+            # Column j of C_xy is the share of class j times its mean's distance from the whole
+            # mean.
+            known["spread", k] = class_code((cross.covariance / cross.offset_right).T, k)
+        return np.asarray(known["spread", k])
     return psi.mixing(classes, width, k)
 
 

@@ -159,6 +159,11 @@ class Task:
             places = nearest(Z, Z, k + 1)
             itself = places == np.arange(len(Z))[:, None]
             places = np.take_along_axis(places, np.argsort(itself, kind="stable"), 1)[:, :k]
+        return self.said_by(labels, places)
+
+    def said_by(self, labels: NDArray[Any], places: Rows) -> NDArray[Any]:
+        """What (m, k) rows, the nearest first, say together."""
+        k = places.shape[1]
         if k == 1:
             return labels[places[:, 0]]
         if self.kind == "numbers":

@@ -29,9 +29,11 @@ from ..methods import METHODS
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LAPLACIAN_WIDTHS = (0.3, 1.0, 3.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
-# Rows up to which the exact kernel is tried, and pairs of rows times columns up to which the
-# Laplacian one is: its distances are no product of matrices.
-EXACT_ROWS, MOST_DIFFERENCES = 25_000, 2e10
+# Rows up to which the exact kernel is tried, for classes and for numbers. Pairs of rows times
+# columns up to which the Laplacian one is: its distances are no product of matrices.
+EXACT_ROWS, EXACT_NUMBERS, MOST_DIFFERENCES = 25_000, 10_000, 2e10
+# Beyond that: landmarks of "falkon", at most, of the rows, and times the rows.
+FALKON, SHARE, PAIRS = 10_000, 0.4, 6e8
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
 # Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
 # steps allows, which takes the rows times their square.
@@ -55,7 +57,7 @@ def make_candidates(
 ) -> list[Any]:
     """Every template with every combination of values, each once; a default grid without any.
 
-    That grid has the exact kernel if `exact`, and if the rows are few enough for it.
+    That grid has the exact kernel if `exact`, or "falkon" where rows are too many for it.
     """
     grid = _checked(
         grid, n_components, templates or [method() for method in METHODS.values()], seed
@@ -63,7 +65,7 @@ def make_candidates(
     if templates:
         made = [one for template in templates for one in _filled_in(template, grid, batch, seed)]
     else:
-        made = _defaults(task, batch, grid, seed, exact and task.n <= EXACT_ROWS)
+        made = _defaults(task, batch, grid, seed, exact)
     return [
         same[0]
         for same in grouped(made, lambda one: [type(one).__name__, *settings.values(one).values()])
@@ -113,10 +115,14 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: 
     apart = "spread" if several else "orthogonal"
     landmarks = min(task.n // ROWS_A_LANDMARK, int(np.sqrt(STEPS / task.n)))
     landmarks = min(int(np.clip(landmarks, *LANDMARKS)), task.n)
-    features: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
-    if exact:
-        features = {"approximation": "exact"}
-    laplacian = exact and not sparse.issparse(batch.rows) and task.n**2 * d <= MOST_DIFFERENCES
+    nystroem: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
+    falkon = int(min(FALKON, SHARE * task.n, PAIRS / task.n))
+    precise: dict[str, Any] = {"approximation": "falkon", "n_random_features": falkon}
+    few = task.n <= (EXACT_NUMBERS if numbers else EXACT_ROWS)
+    if few:
+        precise = {"approximation": "exact"}
+    pairs = task.n * (task.n if few else falkon)
+    laplacian = exact and not sparse.issparse(batch.rows) and pairs * d <= MOST_DIFFERENCES
     # With a component for every direction of the labels both solvers span the same space, and
     # what comes on top of them has to be variance.
     plans: list[tuple[bool, list[int], list[float], dict[str, Any]]] = [
@@ -144,8 +150,15 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: 
             plain = narrow | {"target_weight": [0.0], "shrinkage": [1.0]}
             made += _filled_in(linear(), plain, batch, seed)  # PCA
         kernel: Any = METHODS["ksrp" if direct else "kspca"]
+        # Landmarks by conjugate gradients have no C_xx for variance.
+        features = precise if exact and (few or weights == [1.0]) else nystroem
         made += _filled_in(kernel(**own, **features), here, batch, seed)
-        if laplacian and not direct and not {"kernel", "gamma"} & grid.keys():
+        if (
+            laplacian
+            and features is precise
+            and not direct
+            and not {"kernel", "gamma"} & grid.keys()
+        ):
             template = kernel(**own, **features, kernel="laplacian")
             made += _filled_in(template, here, batch, seed)
     return made

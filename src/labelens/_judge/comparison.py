@@ -15,7 +15,7 @@ from .._fit import settings
 from .._fit.batch import Batch
 from .._fit.folds import Judge, cross_validate, passes_of
 from .._fit.settings import is_kernel_method
-from .._fit.task import Task, spelled
+from .._fit.task import Task, nearest, spelled
 from .candidates import ROWS_A_LANDMARK
 
 # Successive halving of many candidates: the first round has a third of the rows, but not too few,
@@ -89,10 +89,12 @@ def lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
 
     Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
     C_xx is kept, which is s / (1 - s) of its trace over p. With the exact kernel and with
-    "falkon" p is the number of rows, so the same s serves.
+    "falkon" p is the number of rows, so the same s serves; the exact kernel stands for "falkon",
+    whose landmarks would be all the rows there are.
     """
     if settings.keeps_rows(estimator):
-        return estimator
+        few = settings.has_falkon(estimator) and fitted <= estimator.n_random_features
+        return settings.altered(estimator, approximation="exact") if few else estimator
     s, changed, features = estimator.shrinkage, {}, 1.0
     if _draws_features(estimator):
         # There are no more landmarks than rows.
@@ -150,6 +152,8 @@ class Judging:
 
     def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
         labels = task.dense_labels()
+        if task.kind == "classes" and labels.ndim == 1:  # numbers are compared faster
+            labels = np.unique(spelled(labels), return_inverse=True)[1]
         if self.scoring == "hsic":
             held = [task.only(np.flatnonzero(fold == f)) for f in range(fold.max() + 1)]
             beyond_chance = [one.beyond_chance(self.seed) for one in held]
@@ -157,13 +161,12 @@ class Judging:
 
         def score(Z: Array, f: int) -> float:
             known, asked = fold != f, fold == f
-            found = [
-                task.score(task.guesses(Z[known], labels[known], Z[asked], k), labels[asked])
-                for k in several
-            ]
-            return float(np.mean(found))
+            there = labels[known]
+            places = nearest(Z[known], Z[asked], min(max(several), len(there)))
+            said = [task.said_by(there, places[:, :k]) for k in several]
+            return float(np.mean([task.score(one, labels[asked]) for one in said]))
 
-        several = self.neighbours(task)
+        several = [k or task.neighbours for k in self.neighbours(task)]
         return score
 
 

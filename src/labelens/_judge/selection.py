@@ -103,8 +103,8 @@ def select(
     estimators : estimator or list of estimators, default=None
         Methods of labelens to start from; parameters that `grid` does not name stay as they are.
         None tries linear methods, PCA and linear discriminant analysis among them, and kernel
-        methods: with the exact kernel for at most 25,000 rows, with landmarks ("nystroem") for
-        more. For fewer components than the labels have directions it tries the random
+        methods: with the exact kernel for at most 25,000 rows (10,000 with numbers as labels), with
+        landmarks ("falkon") for more. For fewer components than the labels have directions it tries the random
         projections too, with `label_map="spread"`. All go over the default lists of `grid`.
         Numbers as labels are tried with the label kernels "rbf" and "linear", and by sliced
         inverse regression.
