@@ -1,6 +1,7 @@
 """`make bench-quality`: embeddings of held-out rows, ours compared with those of peers.
 
-    python benchmarks/quality.py --data FOLDER --out FOLDER [--only-ours] [--quick] [DATA SET ...]
+    python benchmarks/quality.py --data FOLDER --out FOLDER [--only-ours] [--quick] [--splits N]
+                                 [--without PEER] [DATA SET ...]
 
 Every data set is split at random, 3/4 and 1/4, with classes in proportion. A set that has its own
 test part is fitted once, and the measures of five parts of its test rows give the standard error.
@@ -70,7 +71,8 @@ def measure(data: str, seed: int, folder: Path | None, wanted: Wanted) -> list[R
                 continue
             same = dict(data=data, kind=split.kind, k=k, full=max(ks), method=name, ours=ours)
             same |= dict(split=seed, rows=len(split.y), columns=split.X.shape[1])
-            same |= dict(seconds=model.seconds, tuning=model.tuning, setting=model.setting)
+            same |= dict(seconds=model.seconds, cpu=model.cpu, tuning=model.tuning)
+            same |= dict(setting=model.setting)
             records = [
                 same | {"part": number} | judge(model.train, model.transform(part.X))
                 for number, (part, judge) in enumerate(zip(split.parts, judges, strict=True))
@@ -96,13 +98,13 @@ def has_umap() -> bool:
     return True
 
 
-def warm_up() -> None:
+def warm_up(with_umap: bool) -> None:
     """Both compile themselves at first use."""
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000)
     for fit in OURS.values():
         fit(X, y, 2, 0)
-    if has_umap():
+    if with_umap:
         import umap
 
         umap.UMAP().fit(X, y).transform(X[:100])
@@ -124,9 +126,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help="folder with the data sets")
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
     parser.add_argument("--only-ours", action="store_true", help="measure no peers")
+    parser.add_argument("--only-peers", action="store_true", help="measure known ours not again")
     parser.add_argument("--again", action="store_true", help="measure known peers again")
     parser.add_argument(
         "--quick", action="store_true", help="two splits, by default of " + ", ".join(QUICK)
+    )
+    parser.add_argument("--splits", type=int, default=5, help="at most so many of a data set")
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="PEER", help="a peer that is left out"
     )
     parser.add_argument("--report", action="store_true", help="write the page, measure nothing")
     parser.add_argument("sets", nargs="*", help="of " + ", ".join(DATA))
@@ -143,7 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(", ".join(f"{name} {value}" for name, value in about.items()), flush=True)
         stored["runs"].append(about)
         if not options.quick:
-            warm_up()
+            warm_up(has_umap() and UMAP not in options.without)
         run(names, options, stored, file)
     text = page(stored, {name: (data.n_splits, data.note) for name, data in DATA.items()})
     (options.out / "quality.md").write_text(text)
@@ -153,7 +160,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(names: Any, options: Any, stored: dict[str, Any], file: Path) -> None:
     """Measure the data sets, and store each split when it is done."""
     for name in names:
-        for seed in range(min(DATA[name].n_splits, 2 if options.quick else 5)):
+        for seed in range(min(DATA[name].n_splits, 2 if options.quick else options.splits)):
             try:
                 found = measure(name, seed, options.data, _wanted(name, seed, options, stored))
             except FileNotFoundError as error:
@@ -162,7 +169,7 @@ def run(names: Any, options: Any, stored: dict[str, Any], file: Path) -> None:
             new = {key(one) for one in found}
             stored["records"] = [one for one in stored["records"] if key(one) not in new]
             stored["records"] += [one | {"run": len(stored["runs"]) - 1} for one in found]
-            file.write_text(json.dumps(stored, indent=1))
+            file.write_text(json.dumps(stored, indent=0))
 
 
 def _wanted(data: str, seed: int, options: Any, stored: dict[str, Any]) -> Wanted:
@@ -170,7 +177,9 @@ def _wanted(data: str, seed: int, options: Any, stored: dict[str, Any]) -> Wante
 
     def wanted(k: int, name: str, ours: bool) -> bool:
         if ours:
-            return True
+            return not (options.only_peers and (data, k, name, seed) in known)
+        if name in options.without:
+            return False
         missing = (data, k, name, seed) not in known
         return missing and not options.only_ours and (name != UMAP or has_umap())
 

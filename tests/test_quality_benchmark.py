@@ -154,7 +154,7 @@ def test_differences_are_judged_by_their_paired_standard_error(peer, verdict):
     values = {ours: [0.9, 0.8, 0.7], "PCA": peer, "raw columns": [1.0, 1.0, 1.0]}
     records = [
         dict(data="iris", kind="classes", k=2, full=2, method=name, split=split, part=0)
-        | dict(acc1=own[split], seconds=1.0, tuning=0.0)
+        | dict(acc1=own[split], seconds=1.0, cpu=1.0, tuning=0.0)
         for name, own in values.items()
         for split in range(3)
     ]

@@ -244,10 +244,10 @@ def test_linear_discriminant_analysis_is_among_the_candidates():
     assert max(line["score"] for line in whitened) > 0.9
 
 
-def test_low_effort_tries_no_exact_kernel(blobs):
+def test_low_effort_compares_in_two_folds(blobs):
     chosen = select(*blobs, effort="low", random_state=0)
     assert chosen.score > 0.8
-    assert all(line["method"] != "KernelSupervisedPCA" or line["gamma"] for line in chosen.table)
+    assert {line["folds"] for line in chosen.table} <= {2, 4, 6, 8}  # folds of few rows are redrawn
     with pytest.raises(ValueError, match="effort must be 'high' or 'low', got 'max'"):
         select(*blobs, effort="max")
 

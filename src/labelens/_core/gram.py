@@ -227,21 +227,25 @@ class Gram:
         float64 products can tell.
         """
         extra = 0.0
-        while not self._factorize(ridge + extra):
+        while not self.factorize(ridge + extra):
             if self.dtype == np.float64:
                 return None
             extra = 8 * extra or 4 * float(np.finfo(self.dtype).eps) * max(self.trace, ridge)
         tol = COMPARED if self._known and self.dtype == np.float32 else TOLERANCE[self.dtype]
         return conjugate_gradients(
-            lambda X: self.times(X) + ridge * X, self._substitute, columns, tol
+            lambda X: self.times(X) + ridge * X, self.substitute, columns, tol
         )
 
-    def _factorize(self, ridge: float) -> bool:
+    def factorize(self, ridge: float) -> bool:
         """Whether G + ridge I has a Cholesky factor."""
         if self._ridge != ridge:
             self._ridge = None
             if self._make_factor(ridge):
                 self._ridge = ridge
+        return self._ridge is not None
+
+    @property
+    def has_factor(self) -> bool:
         return self._ridge is not None
 
     def _make_factor(self, ridge: float) -> bool:
@@ -270,7 +274,7 @@ class Gram:
         self._factor = matrix
         return factorize(matrix, matrix.T, self.diagonal + ridge, smallest)
 
-    def _substitute(self, columns: Array) -> Array:
+    def substitute(self, columns: Array) -> Array:
         if self._place is not None:
             there = devices.like(columns, self.matrix)
             half = device_algebra.solve_triangular(self._factor, there, transposed=False)

@@ -26,16 +26,20 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from .._base import devices
 from .._base.threads import in_order, one_blas_thread
 from .._base.validation import check_seed
+from .._core.gram import Gram
 from .._core.kernels import Distances, KnownKernel
+from .._core.left_out import LeftOut, embedding_of_all
 from .._core.maps import Identity
 from .._core.maps.base import waves
 from .._core.moments import BLOCK_ROWS, Array
 from . import settings
-from .batch import Batch
+from .batch import Batch, read_batch
 from .embedding import embed
 from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, settle_kernel, statistics
 from .solution import solve
@@ -120,6 +124,42 @@ def _judge_pass(
     rests = enumerate(without_each(parts))
     for _ in in_turn(run, ((f, rest, job) for f, rest in rests for job in jobs)):
         pass
+
+
+def embedded_without(
+    model: Any, X: Any, y: Any, stay: Sequence[NDArray[np.intp]]
+) -> Iterator[Array] | None:
+    """(n, k) embeddings of all rows by models of the exact kernel, each of some rows only.
+
+    They follow from one kernel matrix and its factor. None where every model has to be fitted:
+    where its kernel, its scaling or its labels depend on the rows that it has.
+    """
+    if not hasattr(model, "_kernelised") or not settings.keeps_rows(model):
+        return None
+    s: Any = model.shrinkage
+    if settings.has_falkon(model) or isinstance(s, str) or not 0 < s < 1:
+        return None
+    if model.target_weight != 1 or devices.on_device(X):
+        return None
+    batch = read_batch(clone(model), X, y, None, True, True)
+    n = batch.rows.shape[0]
+    if n > SHARED_ROWS or not batch.labelled.all() or batch.weight is not None:
+        return None
+    recipe = draw_recipe(model, batch)
+    others = [draw_recipe(model, batch.take(rows)) for rows in stay]
+    if any(recipe.difference(other) for other in others):
+        return None
+    kept = keep_rows(recipe, batch, recipe.encode(batch), None)
+    assert recipe.kernel is not None
+    whole = Gram(recipe.kernel, kept.rows, kept.weight, recipe.block, None)
+
+    def without(rows: NDArray[np.intp]) -> Array:
+        part = batch.take(rows)
+        rest = keep_rows(recipe, part, recipe.encode(part), None)
+        solved: Any = solve(recipe, rest, {"gram": LeftOut(whole, rows)})
+        return embedding_of_all(whole, rows, solved.coefficients) - solved.centre
+
+    return map(without, stay)
 
 
 def _refuse_overflow() -> NoReturn:

@@ -29,11 +29,11 @@ from ..methods import METHODS
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LAPLACIAN_WIDTHS = (0.3, 1.0, 3.0)
 SHRINKAGES = (1.0, 0.1, 1e-2, 1e-3)
-# Rows up to which the exact kernel is tried, for classes and for numbers. Pairs of rows times
-# columns up to which the Laplacian one is: its distances are no product of matrices.
-EXACT_ROWS, EXACT_NUMBERS, MOST_DIFFERENCES = 25_000, 10_000, 2e10
-# Beyond that: landmarks of "falkon", at most, of the rows, and times the rows.
-FALKON, SHARE, PAIRS = 10_000, 0.4, 6e8
+# Rows up to which the exact kernel is tried, for classes, for numbers and with low effort. Pairs of
+# rows times columns up to which the Laplacian one is: its distances are no product of matrices.
+EXACT_ROWS, EXACT_NUMBERS, EXACT_LOW, MOST_DIFFERENCES = 25_000, 10_000, 4_000, 2e10
+# Beyond that: landmarks of "falkon", at most, with low effort, of the rows, and times the rows.
+FALKON, FALKON_LOW, SHARE, PAIRS = 10_000, 3_000, 0.4, 6e8
 TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wanted
 # Landmarks: one for so many rows, within bounds, and for very many rows as many as a fit of so many
 # steps allows, which takes the rows times their square.
@@ -53,11 +53,11 @@ def make_candidates(
     n_components: Any,
     grid: Any,
     seed: int,
-    exact: bool = True,
+    effort: str = "high",
 ) -> list[Any]:
     """Every template with every combination of values, each once; a default grid without any.
 
-    That grid has the exact kernel if `exact`, or "falkon" where rows are too many for it.
+    That grid has the exact kernel, or "falkon" where rows are too many for it.
     """
     grid = _checked(
         grid, n_components, templates or [method() for method in METHODS.values()], seed
@@ -65,7 +65,7 @@ def make_candidates(
     if templates:
         made = [one for template in templates for one in _filled_in(template, grid, batch, seed)]
     else:
-        made = _defaults(task, batch, grid, seed, exact)
+        made = _defaults(task, batch, grid, seed, effort == "high")
     return [
         same[0]
         for same in grouped(made, lambda one: [type(one).__name__, *settings.values(one).values()])
@@ -101,7 +101,7 @@ def _checked(grid: Any, n_components: Any, templates: list[Any], seed: int) -> d
     return grid
 
 
-def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: bool) -> list[Any]:
+def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: bool) -> list[Any]:
     """Linear and kernel methods, spectral and direct, over the default lists."""
     d, most = batch.rows.shape[1], _label_directions(task, seed)
     ks = grid.get("n_components", [min(most, d, MOST_COMPONENTS)])
@@ -116,13 +116,13 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: 
     landmarks = min(task.n // ROWS_A_LANDMARK, int(np.sqrt(STEPS / task.n)))
     landmarks = min(int(np.clip(landmarks, *LANDMARKS)), task.n)
     nystroem: dict[str, Any] = {"approximation": "nystroem", "n_random_features": landmarks}
-    falkon = int(min(FALKON, SHARE * task.n, PAIRS / task.n))
+    falkon = int(min(FALKON if high else FALKON_LOW, SHARE * task.n, PAIRS / task.n))
     precise: dict[str, Any] = {"approximation": "falkon", "n_random_features": falkon}
-    few = task.n <= (EXACT_NUMBERS if numbers else EXACT_ROWS)
+    few = task.n <= (EXACT_LOW if not high else EXACT_NUMBERS if numbers else EXACT_ROWS)
     if few:
         precise = {"approximation": "exact"}
     pairs = task.n * (task.n if few else falkon)
-    laplacian = exact and not sparse.issparse(batch.rows) and pairs * d <= MOST_DIFFERENCES
+    laplacian = not sparse.issparse(batch.rows) and pairs * d <= MOST_DIFFERENCES
     # With a component for every direction of the labels both solvers span the same space, and
     # what comes on top of them has to be variance.
     plans: list[tuple[bool, list[int], list[float], dict[str, Any]]] = [
@@ -151,7 +151,7 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, exact: 
             made += _filled_in(linear(), plain, batch, seed)  # PCA
         kernel: Any = METHODS["ksrp" if direct else "kspca"]
         # Landmarks by conjugate gradients have no C_xx for variance.
-        features = precise if exact and (few or weights == [1.0]) else nystroem
+        features = precise if few or weights == [1.0] else nystroem
         made += _filled_in(kernel(**own, **features), here, batch, seed)
         if (
             laplacian

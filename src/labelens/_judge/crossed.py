@@ -13,7 +13,11 @@ from sklearn.base import clone
 from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_seed
 from .._core.moments import Array
+from .._fit.folds import embedded_without
 from .._fit.task import Rows, Task, embedded, seeded
+
+# Folds from which on one factor of the exact kernel costs less than a factor for each.
+MANY_FOLDS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +136,12 @@ def fold_embeddings(
     model: Any, task: Task, folds: list[tuple[Rows, Rows]]
 ) -> Iterator[FoldEmbedding]:
     """All rows by clones of the model, one for each fold, fitted on its training rows."""
+    if len(folds) >= MANY_FOLDS:
+        several = embedded_without(model, task.X, task.labels, [train for train, _ in folds])
+        if several is not None:
+            for (train, test), Z in zip(folds, several, strict=True):
+                yield FoldEmbedding(train, test, Z)
+            return
     for train, test in folds:
         own = clone(model).fit(task.rows(train), task.labels[train])
         yield FoldEmbedding(train, test, embedded(own, task.X))

@@ -104,10 +104,10 @@ def select(
         Methods of labelens to start from; parameters that `grid` does not name stay as they are.
         None tries linear methods, PCA and linear discriminant analysis among them, and kernel
         methods: with the exact kernel for at most 25,000 rows (10,000 with numbers as labels), with
-        landmarks ("falkon") for more. For fewer components than the labels have directions it tries the random
-        projections too, with `label_map="spread"`. All go over the default lists of `grid`.
-        Numbers as labels are tried with the label kernels "rbf" and "linear", and by sliced
-        inverse regression.
+        landmarks ("falkon") for more. For fewer components than the labels have directions it
+        tries the random projections too, with `label_map="spread"`. All go over the default lists
+        of `grid`. Numbers as labels are tried with the label kernels "rbf" and "linear", and by
+        sliced inverse regression.
     n_components : int or list of int, default=None
         Dimensions to try. None leaves those of the `estimators`; without these it is as many as
         the labels have: the classes less one, at most the columns of X, and at most 32. Of
@@ -130,8 +130,8 @@ def select(
     max_rows : int, default=3000
         Candidates are compared on a sample of at most so many rows. The best is fitted on all.
     effort : {"high", "low"}, default="high"
-        "low" tries no exact kernels and compares candidates on a quarter of `max_rows`, in two
-        folds.
+        "low" compares candidates in two folds, and has the exact kernel for at most 4,000 rows and
+        at most 3,000 landmarks for more.
     task : {"classes", "numbers", "multilabel"}, default=None
         What y is. None: columns of 0 and 1 are multilabel, numbers with fractions and whole
         numbers with more than 100 values (unless they number classes) are numbers, all others
@@ -198,10 +198,8 @@ def select(
         raise ValueError(f"{n} rows are too few for cv={cv} folds; pass a smaller cv{more}.")
     get_ready(batch.rows.size)
     if effort == "low":
-        max_rows, cv = max(max_rows // 4, min(max_rows, 1000)), 2
-    candidates = make_candidates(
-        templates, rows, batch, n_components, grid, seed, exact=effort == "high"
-    )
+        cv = 2
+    candidates = make_candidates(templates, rows, batch, n_components, grid, seed, effort)
     _refuse_other_rows(candidates, lead)
     judging = Judging(scoring, n_neighbors, seed)
     outcomes = compared(candidates, rows, batch, max_rows, cv, judging, not templates)
