@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy.stats import sem
 
 from .._core.moments import Array
+from .._core.neighbours import nearest
 from .._fit import settings
 from .._fit.batch import Batch
 from .._fit.folds import Judge, cross_validate, passes_of
 from .._fit.settings import is_kernel_method
-from .._fit.task import Task, nearest, spelled
+from .._fit.task import Task, spelled
 from .candidates import ROWS_A_LANDMARK
 
 # Successive halving of many candidates: the first round has a third of the rows, but not too few,

@@ -167,7 +167,8 @@ def pick_map(
     seed = wanted.seed
     folds = min(FOLDS, len(train) // 2)
     chosen = select(table.X[train], table.labels[train], cv=folds, random_state=seed)
-    return Atlas(clone(chosen.estimator), random_state=seed), chosen.reason
+    base = clone(chosen.estimator).set_params(random_state=seed)
+    return Atlas(base, random_state=seed), chosen.reason
 
 
 def settle(
