@@ -4,10 +4,10 @@ import * as address from "./address.js";
 import { Controls } from "./controls.js";
 import { count, find, make, say } from "./dom.js";
 import { addHelp } from "./help.js";
-import { Colours, showGroup } from "./legend.js";
+import { Colours } from "./legend.js";
 import { decorate } from "./overlay.js";
 import { Pane } from "./pane.js";
-import { hover, pick } from "./rows.js";
+import { hover, pick, tellGroup } from "./rows.js";
 import * as server from "./server.js";
 import { copy, save, showCode } from "./takeaway.js";
 
@@ -270,21 +270,7 @@ class App {
     return this.tellGroup();
   }
 
-  async tellGroup() {
-    const marks = this.selected;
-    server.drop("group");
-    if (!marks || !this.colours) { showGroup(null); return; }
-    const bits = new Uint8Array(Math.ceil(marks.length / 8));
-    for (let i = 0; i < marks.length; i++) if (marks[i]) bits[i >> 3] |= 1 << (i & 7);
-    const labels = this.overview.labels.length;
-    const shownLabel = this.colours.number < labels ? this.colours.number : this.active.view.label;
-    try {
-      const group = await server.group(this.data, shownLabel, this.part === "shuffled", bits);
-      showGroup(group, () => this.select(null));
-    } catch (problem) {
-      if (!this.lost(problem)) showGroup({ error: problem.message });
-    }
-  }
+  tellGroup() { return tellGroup(this); }
 
   // The server ------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
-// One row: what stands beside the pointer, and all that is known of the one that was picked.
+// One row, beside the pointer or picked, and a group of rows: what is known of them.
 
 import { count, find, make, say } from "./dom.js";
+import { showGroup } from "./legend.js";
 import * as server from "./server.js";
 
 const LINGER = 120; // ms that the pointer rests on a point before its columns are asked for
@@ -69,4 +70,20 @@ function chooser(app, name) {
   });
   return make("label", { title: `Show ${name} beside the pointer` }, box, " ",
     make("bdi", {}, name));
+}
+
+export async function tellGroup(app) {
+  const marks = app.selected;
+  server.drop("group");
+  if (!marks || !app.colours) { showGroup(null); return; }
+  const bits = new Uint8Array(Math.ceil(marks.length / 8));
+  for (let i = 0; i < marks.length; i++) if (marks[i]) bits[i >> 3] |= 1 << (i & 7);
+  const labels = app.overview.labels.length;
+  const shownLabel = app.colours.number < labels ? app.colours.number : app.active.view.label;
+  try {
+    const group = await server.group(app.data, shownLabel, app.part === "shuffled", bits);
+    showGroup(group, () => app.select(null));
+  } catch (problem) {
+    if (!app.lost(problem)) showGroup({ error: problem.message });
+  }
 }
