@@ -35,7 +35,7 @@ def bundled():
 @pytest.mark.parametrize("wrong", ["0", "-3", "1e9", "2.6"])
 def test_a_number_outside_its_limits_is_put_within(opened, wrong):
     page = opened
-    for name in ("components", "target", "label-shrinkage"):
+    for name in ("components", "target", "shrinkage", "label-shrinkage"):
         type_into(page, name, wrong)
         low, high, value = page.run(
             "const e = document.getElementById(arguments[0]);"
@@ -44,6 +44,7 @@ def test_a_number_outside_its_limits_is_put_within(opened, wrong):
         )
         assert low <= value <= high
         assert page.run("return explorer.panes[0].error.hidden")
+        type_into(page, name, "1")  # target weight 0 and shrinkage 0 together are an error
     type_into(page, "components", "2")
     page.choose("method", "pca")
     assert page.run("return explorer.panes[0].error.hidden")
