@@ -23,6 +23,7 @@ def test_seeds_turn_a_random_projection_within_its_span(digits):
     few = stability_report(SupervisedRandomProjection(2), *digits, random_state=0)
     assert not few.stable.any()
     assert "2 of 2 components may be an accident: other seeds keep" in few.verdict
+    assert "component 0" not in f"{few!r} {few.verdict}"
 
 
 def test_noise_is_not_stable_and_iris_is(iris):

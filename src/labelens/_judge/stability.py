@@ -80,7 +80,7 @@ class StabilityReport:
         worst = int(np.argmin(found[cause]))
         return (
             f"{moving} of {len(self.stable)} components may be an accident: other {cause} keep "
-            f"{found[cause][worst]:.0%} of component {worst}."
+            f"{found[cause][worst]:.0%} of component {worst + 1}."
         )
 
     @property
@@ -90,7 +90,7 @@ class StabilityReport:
     def __repr__(self) -> str:
         names = [""]
         for j in range(len(self.stable)):
-            names += [f"component {j} found again", "  in the same place"]
+            names += [f"component {j + 1} found again", "  in the same place"]
         columns = [[*names, "largest angle"]]
         for cause, movement in self._causes.items():
             shares = np.stack([movement.found, movement.matched], axis=2).mean(axis=0)
