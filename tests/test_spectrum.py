@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
 
 from labelens import SupervisedPCA
 from labelens._core import spectrum
@@ -141,3 +142,25 @@ def test_unsupervised_without_shrinkage_in_constant_columns():
     with pytest.warns(UserWarning, match="Only 0 of the 2"):
         model = SupervisedPCA(2, target_weight=0.5, shrinkage=0).fit(X, y)
     np.testing.assert_array_equal(model.components_, 0)
+
+
+def test_close_eigenvalues_take_few_steps(monkeypatch):
+    """As of a narrow kernel: Lanczos would restart thousands of times."""
+    products, asked = [], spectrum.eigsh
+
+    def counted(matrix, *args, **more):
+        product = matrix.matvec
+        counting = LinearOperator(
+            matrix.shape, dtype=float, matvec=lambda x: products.append(1) or product(x)
+        )
+        return asked(counting, *args, **more)
+
+    monkeypatch.setattr(spectrum, "eigsh", counted)
+    draw = np.random.default_rng(0)
+    diagonal = 1 + 1e-7 * draw.normal(size=400)
+    columns = 1e-5 * draw.normal(size=(400, 2))
+    values, vectors = spectrum.largest(diagonal, columns, 5)
+    dense = np.diag(diagonal) + columns @ columns.T
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(dense)[::-1][:5], rtol=1e-12)
+    np.testing.assert_allclose(dense @ vectors, vectors * values, atol=1e-9)
+    assert len(products) < 1500

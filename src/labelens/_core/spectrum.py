@@ -139,6 +139,10 @@ def best_shrinkage(norm: float, trace: float, quartic: float, n: float, p: int) 
     return float(np.clip(error / distance, 0.0, 1.0))
 
 
+# Of Lanczos: eigenvalues that are close together take thousands, and all of them are faster then.
+RESTARTS = 20
+
+
 def largest(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array]:
     """The k largest eigenvalues of diag(diagonal) + columns columns^T, (k,), and vectors (p, k).
 
@@ -166,7 +170,9 @@ def _lanczos(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array] | N
     )
     start = np.random.default_rng(0).standard_normal(p)
     try:
-        values, vectors = eigsh(matrix, k, which="LA", ncv=max(40, 3 * k), v0=start)
+        values, vectors = eigsh(
+            matrix, k, which="LA", ncv=max(40, 3 * k), v0=start, maxiter=RESTARTS
+        )
     except ArpackError:
         return None
     order = np.argsort(-values)
