@@ -255,7 +255,10 @@ def test_a_column_unlike_any_lists_what_there_is(frame):
 
 def test_text_with_many_values_is_hashed(frame):
     long = pd.DataFrame({"x": [1.5] * 60, "name": [f"person {i}" for i in range(60)]})
-    table = tables.pick(long, [])
+    assert tables.pick(long, []).names == ["x"]
+    assert "Left out, text with many values" in tables.pick(long, []).notes[0]
+    assert tables.pick(long, [], features=["x", "name"]).names[1] == "name#0"
+    table = tables.pick(long, [], text=True)
     assert table.names[:2] == ["x", "name#0"]
     assert "hashed letter triples: 'name'" in table.notes[0]
 

@@ -276,3 +276,49 @@ def test_a_model_is_not_merged_with_itself(run, mixed):
     done = run("merge", "model.labelens", "model.labelens", "--out", "m.labelens")
     assert done.exit_code == 1
     assert "would count twice" in " ".join(done.output.split())
+
+
+# Rows --------------------------------------------------------------------------------------------
+
+
+def test_a_given_split_is_kept(run, rng, tmp_path):
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    frame["y"] = np.where(frame["a"] > 0, "p", "q")
+    frame[:60].to_csv("data.csv", index=False)
+    frame[60:].assign(a=lambda f: -f["a"]).to_csv("test.csv", index=False)  # all wrong
+    facts, _ = told(run, "--test", "test.csv", "--format", "csv")
+    assert facts["held-out 1-NN accuracy"] < 0.4
+    assert facts["model_rows"] == "60 of 90"
+    found = pd.read_csv(tmp_path / "embedding" / "embedding.csv")
+    assert found["part"].tolist() == ["train"] * 60 + ["test"] * 30
+    assert told(run, "--refit")[0]["model_rows"] == "60 of 60"
+    assert load(tmp_path / "embedding" / "model.labelens").n_samples_seen_ == 60
+
+
+def test_rows_without_a_label_are_placed(run, rng, tmp_path):
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    frame["name"] = [f"row {i}" for i in range(90)]
+    frame["y"] = np.where(frame["a"] > 0, "p", "q")
+    frame.loc[::9, "y"] = None
+    frame.to_csv("data.csv", index=False)
+    facts, notes = told(run, "--id", "name", "--format", "csv")
+    assert (facts["rows"], facts["features"]) == (80, 3)
+    assert "10 rows without a label" in notes
+    found = pd.read_csv(tmp_path / "embedding" / "embedding.csv").set_index("name")
+    assert sorted(found.index) == sorted(frame["name"])
+    lost = found.loc[frame.loc[::9, "name"]]
+    assert set(lost["part"]) == {"unlabelled"}
+    assert lost["label_y"].isna().all()
+    done = run("transform", "embedding/model.labelens", "data.csv", "--out", "z.csv")
+    assert done.exit_code == 0, done.output
+    again = pd.read_csv(tmp_path / "z.csv").set_index("row").loc[::9, ["z1", "z2"]]
+    np.testing.assert_allclose(lost[["z1", "z2"]], again, atol=1e-12)
+
+
+def test_features_by_pattern(run, rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["GENE1", "GENE2", "age", "x"])
+    frame.assign(y=["a", "b"] * 30).to_csv("data.csv", index=False)
+    assert told(run, "--features", "GENE*")[0]["features"] == 2
+    assert told(run, "--features", "GENE*", "--features", "age")[0]["features"] == 3
+    done = run("embed", "data.csv", "--label", "y", "--features", "PROT*", "--force")
+    assert "matches no column" in done.output

@@ -42,7 +42,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def truth(frame):
-    X, encoder = frame.drop(columns="y"), TableEncoder("median")
+    X, encoder = frame.drop(columns="y"), TableEncoder("median", text=True)
     model = SupervisedPCA(2, scale="standard").fit(encoder.fit(X).frame(X), frame["y"])
     assert set(encoder.left_out_) == {"row", "empty"}
     return model, encoder, model.transform(encoder.frame(X))
@@ -58,7 +58,7 @@ def same(encoder, model, frame, truth):
 
 
 def unfitted():
-    return SupervisedPCA(2, scale="standard"), TableEncoder("median")
+    return SupervisedPCA(2, scale="standard"), TableEncoder("median", text=True)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
@@ -88,11 +88,13 @@ def test_batches(frame, truth):
 
 def test_pieces_and_merged_encoders(frame, truth):
     X = frame.drop(columns="y")
-    pieces = TableEncoder("median")
+    pieces = TableEncoder("median", text=True)
     for start in range(0, N, 313):
         pieces.partial_fit(X[start : start + 313])
-    merged = TableEncoder("median").fit(X[2000:])
-    merged.merge(TableEncoder("median").fit(X[:5])).merge(TableEncoder("median").fit(X[5:2000]))
+    merged = TableEncoder("median", text=True).fit(X[2000:])
+    merged.merge(TableEncoder("median", text=True).fit(X[:5])).merge(
+        TableEncoder("median", text=True).fit(X[5:2000])
+    )
     for encoder in (pieces, merged):
         model = SupervisedPCA(2, scale="standard").fit(encoder.frame(X), frame["y"])
         same(encoder, model, frame, truth)
@@ -120,5 +122,5 @@ def test_saved_models_and_pipelines(frame, truth, tmp_path):
         np.testing.assert_allclose(alone, Z[[row]], atol=1e-10)
     with pytest.raises(ValueError, match="loaded from a model"):
         loaded.partial_fit(X)
-    pipe = make_pipeline(TableEncoder("median"), SupervisedPCA(2, scale="standard"))
+    pipe = make_pipeline(TableEncoder("median", text=True), SupervisedPCA(2, scale="standard"))
     np.testing.assert_allclose(pipe.fit_transform(X, frame["y"]), Z, atol=1e-10)

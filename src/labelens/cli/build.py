@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import shlex
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +48,8 @@ def build(method: str, options: dict[str, Any]) -> Any:
 
 
 def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
-    """A file as a DataFrame, with the labels of a second file."""
-    return tables.read(
+    """A file as a DataFrame, with the labels of a second file; rows are named by --id."""
+    frame = tables.read(
         data,
         columns.labels,
         columns.label or (),
@@ -55,6 +57,22 @@ def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
         on=columns.on,
         by_position=columns.by_position,
     )
+    if columns.id is None or columns.id == frame.index.name:
+        return frame
+    if columns.id not in frame.columns:
+        raise ValueError(f"--id {columns.id}: there is no such column.")
+    return frame.set_index(columns.id)
+
+
+def matching(asked: list[str] | None, names: list[str]) -> list[str]:
+    """Names of columns, and those that patterns such as GENE* stand for."""
+    found: list[str] = []
+    for name in asked or ():
+        some = [name] if name in names or not has_magic(name) else fnmatch.filter(names, name)
+        if not some:
+            raise ValueError(f"--features {name!r} matches no column.")
+        found += some
+    return found
 
 
 def load(
@@ -66,11 +84,12 @@ def load(
     table = tables.pick(
         frame,
         label,
-        features=columns.features or (),
+        features=matching(columns.features, [n for n in frame.columns if n not in label]),
         drop=columns.drop or (),
         impute=o.filling(columns.impute),
         na=columns.na or (),
         groups=columns.groups,
+        text=columns.text,
         encoder=encoder,
     )
     check_labels(table.labels, ", ".join(map(repr, label)), columns.kind)

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import warnings
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,6 +44,12 @@ def embed(
     columns: o.ColumnOptions,
     wanted: o.MethodOptions,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("embedding"),
+    test: Annotated[
+        Path | None, typer.Option(help="A file of rows to hold out, in place of a quarter.")
+    ] = None,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Save a model of all rows, held-out rows too.")
+    ] = False,
     format: Annotated[o.Format, typer.Option(help="Of the embedding.")] = o.Format.parquet,
     force: o.Force = False,
     quiet: o.Quiet = False,
@@ -66,26 +72,36 @@ def embed(
             Bar(work, quiet or json) as bar,
         ):
             table = load(data, columns, bar)
+            first = len(table.X)
+            if test is not None:
+                table = stacked(table, load(test, columns, bar, table.encoder))
             notes = list(table.notes)
             y, settled = table.labels, list[str]()
             asked, kind = settle(wanted.parameters(), y, len(table.names), settled, columns.kind)
-            test = held_out(y, len(y), wanted.seed, kind, table.groups)
-            train = np.flatnonzero(~test)
+            if test is not None:
+                apart = np.arange(len(y)) >= first
+            else:
+                apart = held_out(y, len(y), wanted.seed, kind, table.groups)
+            train = np.flatnonzero(~apart)
             chosen = pick_map(wanted, table, bar, kind, train)
             if chosen is None:
                 notes += settled
                 chosen = pick_model(wanted.method, table, asked, bar, kind, train)
             model, reason = chosen
             trial = try_out(
-                model, table.X, y, wanted.seed, table.names, bar.at, kind=kind, test=test
+                model, table.X, y, wanted.seed, table.names, bar.at, kind=kind, test=apart
             )
             labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
             facts = summary(data, table, reason, trial, labels, kind)
             bar.at(WRITING)
             frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
-            tables.write(frame, folder / embedding)
+            tables.write(with_unlabelled(frame, table, trial.model), folder / embedding)
+            model = trial.model
+            if refit:
+                model = clone(model).fit(pandas_frame(table), y)
+            facts["model_rows"] = f"{len(y) if refit else len(train)} of {len(y)}"
             with warnings_as(notes):
-                save(trial.model, folder / FILES["model"], table=table.encoder)
+                save(model, folder / FILES["model"], table=table.encoder)
             bar.at(DRAWING)
             draw(folder / FILES["picture"], trial, labels, facts["method"])
             bar.at(REPORTING)
@@ -100,6 +116,38 @@ def demo(
     """Embed the bundled sonar returns: mines and rocks."""
     with as_file(files("labelens") / "datasets" / "data" / "sonar.csv") as path:
         embed(path, o.ColumnOptions(label=["class"]), o.MethodOptions(), out=out, force=force)
+
+
+def stacked(first: tables.Table, second: tables.Table) -> tables.Table:
+    """The rows of two files, one after the other."""
+    if first.columns.keys() != second.columns.keys():
+        raise ValueError("The file of --test has other labels.")
+    columns = {
+        name: np.concatenate([values, second.columns[name]])
+        for name, values in first.columns.items()
+    }
+    shown = require("pandas", extra="cli").concat([first.shown, second.shown])
+    return replace(
+        first,
+        X=np.concatenate([first.X, second.X]),
+        labels=np.concatenate([first.labels, second.labels]),
+        shown=shown,
+        columns=columns,
+        groups=None,
+    )
+
+
+def pandas_frame(table: tables.Table) -> Any:
+    return require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+
+
+def with_unlabelled(frame: Any, table: tables.Table, model: Any) -> Any:
+    """The embedding with the rows that have no label, which the model places too."""
+    if (rest := table.unlabelled) is None or not len(rest.X):
+        return frame
+    placed = embedding_frame(rest.shown.index, model.transform(pandas_frame(rest)))
+    placed.insert(1, "part", "unlabelled")
+    return require("pandas", extra="cli").concat([frame, placed], ignore_index=True)
 
 
 def summary(

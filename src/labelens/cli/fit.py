@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from time import perf_counter
@@ -24,7 +25,7 @@ from .._out_of_core.plan import CHUNK_BYTES
 from ..persist import load_with_table, save
 from ..tables import TableEncoder
 from . import options as o
-from .build import READING, build, choose, label_names, load, pick_model, settle, stages
+from .build import READING, build, choose, label_names, load, matching, pick_model, settle, stages
 from .output import Bar, Meter, in_words, new_file, show
 
 # Rows that methods are compared on, and labels that are looked at, where rows come in chunks.
@@ -174,7 +175,12 @@ def _watched(chunks: Iterable[Chunk], watch: TaskWatch) -> Iterator[Chunk]:
 
 def _opened(data: Path, columns: o.ColumnOptions) -> tuple[Source, TableEncoder | None]:
     """The rows, and the encoder of their columns, fitted; None where columns have no names."""
-    names, features = column_names(data), columns.features
+    names = column_names(data)
+    features = columns.features
+    if columns.id is not None:
+        columns = replace(columns, drop=[*(columns.drop or ()), columns.id])
+    if names is not None and features:
+        features = matching(features, names)
     if names is None:
         if columns.labels is None:
             raise ValueError("Which labels belong to these rows? Name their file with --labels.")
@@ -195,6 +201,9 @@ def _opened(data: Path, columns: o.ColumnOptions) -> tuple[Source, TableEncoder 
             raise ValueError(f"There is no column {unknown[0]!r} to drop. There are {some(names)}.")
         features = [n for n in features or names if n not in columns.drop and n not in label]
     encoder = TableEncoder(
-        o.filling(columns.impute), na=tuple(columns.na or ()), keep=tuple(columns.features or ())
+        o.filling(columns.impute),
+        na=tuple(columns.na or ()),
+        keep=tuple(features or ()) if columns.features else (),
+        text=columns.text,
     )
     return open_source(data, label[0] if len(label) == 1 else label, features, encoder), encoder

@@ -76,13 +76,20 @@ class ColumnOptions:
         str | None,
         typer.Option(help="A column: rows with the same value are held out together."),
     ] = None
+    id: Annotated[
+        str | None, typer.Option(help="A column that names rows: no feature, but in the output.")
+    ] = None
     features: Annotated[
-        list[str] | None, typer.Option(help="Only this column as a feature; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Only this column as a feature, or 'GENE*'; may be repeated."),
     ] = None
     drop: Annotated[list[str] | None, typer.Option(help="Not this column; may be repeated.")] = None
     impute: Annotated[
         Impute, typer.Option(help="What to do about gaps; the model keeps it for new rows.")
     ] = Impute.mean
+    text: Annotated[
+        bool, typer.Option("--text", help="Use text with many values, by hashed letter triples.")
+    ] = False
     na: Annotated[
         list[str] | None, typer.Option(help="A cell that stands for a gap; may be repeated.")
     ] = None

@@ -31,6 +31,7 @@ class Table:
     encoder: TableEncoder  # how new rows become such features
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)  # labels, each as it was, (n,)
     groups: NDArray[Any] | None = None  # (n,) codes of rows that belong together
+    unlabelled: Table | None = None  # rows without a label
 
 
 def pick(
@@ -42,6 +43,7 @@ def pick(
     impute: Impute = "mean",
     na: Sequence[str] = (),
     groups: str | None = None,
+    text: bool = False,
     encoder: TableEncoder | None = None,
 ) -> Table:
     """Features and labels of a table; features are those of a `TableEncoder`.
@@ -54,13 +56,16 @@ def pick(
     if twice := [name for name in labels if list(labels).count(name) > 1]:
         raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
     notes: list[str] = list(frame.attrs.get("notes", ()))
+    everything = frame
     frame, columns = _labelled(frame, list(labels), notes)
+    rest = everything[everything[list(labels)].isna().any(axis=1)] if labels else frame[:0]
     taken = {*labels, *drop, groups}
     chosen = [name for name in dict.fromkeys(features or frame.columns) if name not in taken]
     if not chosen:
         raise ValueError("No column is left to use as a feature: all are labels, or dropped.")
     if encoder is None:
-        encoder = TableEncoder(impute, na=tuple(na), keep=tuple(features)).fit(frame[chosen])
+        encoder = TableEncoder(impute, na=tuple(na), keep=tuple(features), text=text)
+        encoder.fit(frame[chosen])
         notes += encoder.sentences()
     X, kept = _without_gaps(frame, encoder, encoder.impute, notes)
     notes += leaks(frame[kept], encoder, columns, kept)
@@ -72,7 +77,8 @@ def pick(
     together = None
     if groups is not None:
         together = require("pandas", extra="cli").factorize(frame[groups])[0][kept]
-    return Table(X, names, target, shown, notes, encoder, columns, together)
+    others = align(rest, encoder) if len(rest) else None
+    return Table(X, names, target, shown, notes, encoder, columns, together, others)
 
 
 def align(
@@ -186,7 +192,7 @@ def _labelled(
     if gaps.all():
         raise ValueError(f"No row has a label in {', '.join(map(repr, labels))}.")
     if gaps.any():
-        notes.append(f"{int(gaps.sum())} rows without a label are left out.")
+        notes.append(f"{int(gaps.sum())} rows without a label are not used to fit or score.")
         frame = frame[~gaps]
     columns = [frame[name] for name in labels]
     pandas = require("pandas", extra="cli")

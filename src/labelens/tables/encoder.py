@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from .._base.optional import require
 from .._base.types import Impute, MatrixLike
 from .._base.validation import some
-from .encoding import REASONS, EncodedColumn, decide
+from .encoding import REASONS, USUAL, EncodedColumn, decide
 from .summary import TableSummary
 
 IMPUTE = ("mean", "median", "drop")
@@ -27,7 +27,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     | dates and times | days since 1970; sine and cosine of the year, the week and, if there are \
 times, the day |
     | text with at most `most_categories` values | one for each value, 0 or 1 |
-    | other text | 32 hashed counts of letter triples |
+    | other text | none; with `text=True` 32 hashed counts of letter triples |
     | lists of numbers, all of one length | one for each place |
     | row numbers, identifiers, empty columns | none |
 
@@ -37,16 +37,19 @@ times, the day |
     Parameters
     ----------
     impute : {"mean", "median", "drop"}, default="mean"
-        What fills gaps of numbers and dates; a further feature says where they were, if training
-        rows have any. With "drop" `transform` leaves NaN, and commands leave such rows out. The
-        median of more than 4096 different values is estimated by 4096 of them.
+        What fills gaps of numbers and dates; a further feature says where they were, if at least
+        2 % of the training rows have one. With "drop" `transform` leaves NaN, and commands leave
+        such rows out. The median of more than 4096 different values is estimated by 4096 of them.
     na : sequence of str, default=()
         Further cells that stand for a gap. Among numbers and dates "?", "-", ".", "missing" and
         some others do so anyway.
     most_categories : int, default=50
         Different values of text that are still categories.
     keep : sequence of str, default=()
-        Columns to use even if they number or identify rows.
+        Columns to use even if they number or identify rows, or are text with many values.
+    text : bool, default=False
+        Whether text with many values is used. Its 32 features outweigh others where columns are
+        scaled, so it is left out by default.
 
     Attributes
     ----------
@@ -76,11 +79,13 @@ times, the day |
         na: Sequence[str] = (),
         most_categories: int = 50,
         keep: Sequence[str] = (),
+        text: bool = False,
     ) -> None:
         self.impute = impute
         self.na = na
         self.most_categories = most_categories
         self.keep = keep
+        self.text = text
 
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the encoder with a data frame; `y` is not used."""
@@ -100,7 +105,7 @@ times, the day |
 
     def merge(self, other: TableEncoder) -> Self:
         """Take in the rows that another encoder was fitted on."""
-        for name in ("impute", "na", "most_categories", "keep"):
+        for name in ("impute", "na", "most_categories", "keep", "text"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"These encoders differ in {name}: {mine!r} and {theirs!r}.")
@@ -123,7 +128,9 @@ times, the day |
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         used, left = [], {}
         for column, seen in self._summary.columns.items():
-            made, why = decide(column, seen, self.impute, self.most_categories, column in self.keep)
+            made, why = decide(
+                column, seen, self.impute, self.most_categories, column in self.keep, self.text
+            )
             if made is None:
                 left[column] = REASONS[why]
             else:
@@ -189,10 +196,17 @@ times, the day |
                 said.setdefault("Text read as numbers", []).append(f"{c.name!r}{self._odd(c)}")
         for name, why in self.left_out_.items():
             said.setdefault(f"Left out, {why}", []).append(repr(name))
-        filled = [repr(c.name) for c in self._used() if c.gaps and c.kind in ("number", "date")]
-        if filled and self.impute != "drop":
-            said[f"Gaps filled with the {self.impute}, and marked by a feature"] = filled
+        for c in self._used() if self.impute != "drop" else ():
+            if c.kind in ("number", "date") and self._has_gaps(c):
+                what = f"Gaps filled with the {self.impute}" + ", and marked by a feature" * c.gaps
+                said.setdefault(what, []).append(repr(c.name))
         return [f"{what}: {_listed(names)}." for what, names in said.items()]
+
+    def _has_gaps(self, column: EncodedColumn) -> bool:
+        if "_summary" not in self.__dict__:
+            return column.gaps
+        seen = self._summary.columns[column.name]
+        return seen.readings[column.reading or USUAL[column.kind]].count < seen.rows
 
     def _odd(self, column: EncodedColumn) -> str:
         """What in a column of numbers is none."""

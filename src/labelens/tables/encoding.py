@@ -22,6 +22,7 @@ FEWEST_ROWS = 10  # below which nothing is taken for an index or an identifier
 IDENTIFIER = re.compile(
     r"(^|[\W_])(id|ids|uuid|guid|key|index|idx)$|[a-z](Id|ID)$|^Unnamed: \d+$", 0
 )
+FEWEST_GAPS = 0.02  # of the rows, below which gaps get no feature
 WAVES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # days
 
 
@@ -143,10 +144,10 @@ def _as_text(values: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def decide(
-    name: str, seen: ColumnSummary, impute: str, most: int, keep: bool
+    name: str, seen: ColumnSummary, impute: str, most: int, keep: bool, text: bool
 ) -> tuple[EncodedColumn | None, str]:
     """A column, or None; and what is said about it: a key of `REASONS`, or nothing."""
-    there, gaps = seen.rows - seen.gaps, seen.gaps > 0 and impute != "drop"
+    there, gaps = seen.rows - seen.gaps, _marked(seen.gaps, seen, impute)
     if there == 0:
         return None, "empty"
     if "list" in seen.types:
@@ -157,7 +158,7 @@ def decide(
     marked = sum(seen.markers.values())
     reading = _reading(seen, there - marked)
     if reading is None:
-        return _text(name, seen, gaps, most, keep)
+        return _text(name, seen, gaps, most, keep, text or keep)
     sums = seen.readings[reading]
     kind = "number" if reading in NUMERIC else "date"
     if kind == "number" and not keep and (why := _names_rows(name, seen, sums)):
@@ -167,10 +168,15 @@ def decide(
         middle = seen.numbers.median()
     if not isfinite(middle):
         raise ValueError(f"The column {name!r} holds infinity; replace it first.")
-    gaps = sums.count < seen.rows and impute != "drop"
+    gaps = _marked(seen.rows - sums.count, seen, impute)
     if reading in ("number", "iso") and seen.plain == seen.n_texts:
         reading = ""  # of any type
     return EncodedColumn(name, kind, reading, fill=(middle,), gaps=gaps, clock=seen.clock), ""
+
+
+def _marked(gaps: int, seen: ColumnSummary, impute: str) -> bool:
+    """Whether gaps get a feature: scaling would make one of a few rows as loud as any other."""
+    return impute != "drop" and gaps > 0 and gaps >= FEWEST_GAPS * seen.rows
 
 
 def _reading(seen: ColumnSummary, cells: int) -> str | None:
@@ -194,7 +200,7 @@ def _names_rows(name: str, seen: ColumnSummary, sums: Any) -> str:
 
 
 def _text(
-    name: str, seen: ColumnSummary, gaps: bool, most: int, keep: bool
+    name: str, seen: ColumnSummary, gaps: bool, most: int, keep: bool, text: bool
 ) -> tuple[EncodedColumn | None, str]:
     unique = seen.texts.unique and seen.n_texts >= FEWEST_ROWS
     prose = seen.spaces >= seen.n_texts / 2
@@ -207,12 +213,12 @@ def _text(
         if MISSING in levels and gaps:  # a gap by another name
             gaps = False
         return EncodedColumn(name, "category", levels=tuple(levels), gaps=gaps), ""
-    return EncodedColumn(name, "text"), ""
+    return (EncodedColumn(name, "text"), "") if text else (None, "text")
 
 
 REASONS = {
     "empty": "without any value",
     "index": "row numbers",
     "identifier": "a different value in every row",
-    "dropped": "dropped",
+    "text": "text with many values (--text or --features uses it)",
 }

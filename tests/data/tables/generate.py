@@ -135,7 +135,7 @@ def columns():
     column("days_gaps.parquet", lambda f, r: some(pd.date_range("2020-01-01", periods=N), r), 6,
            sql=False)  # fmt: skip
     column("prose.csv", lambda f, r: [f"note {i} on {y}" for i, y in enumerate(f.y)], 32, sql=False,
-           told=["hashed letter triples: 'c'"])  # fmt: skip
+           options=["--text"], told=["hashed letter triples: 'c'"])  # fmt: skip
     column("identifiers.csv", [f"k{i}" for i in range(N)], 0, told=["value in every row: 'c'"])
     column("row_numbers.csv", np.arange(N), 0, told=["row numbers: 'c'"])
     column("vectors.parquet", lambda f, r: list(r.normal(size=(N, 3)).round(2)), 3, sql=False)
