@@ -150,11 +150,13 @@ def leaks(
             if column.kind not in ("number", "category"):
                 continue
             x, seen = pandas.factorize(frame[column.name])
-            # One class for each value, and values that repeat.
-            pairs = len(set(zip(x.tolist(), y.tolist(), strict=True))) if len(seen) > 1 else 0
             few = len(classes) <= len(seen) <= max(2 * len(classes), 10) and 2 * len(seen) <= len(x)
             same = len(seen) == len(classes) and len(seen) > len(x) / 2
-            if pairs == len(seen) and (few or same):
+            if len(seen) < 2 or not (few or same):
+                continue
+            known = x >= 0
+            pairs = np.unique(x[known] * np.int64(len(classes)) + y[known])
+            if len(pairs) == len(seen):  # one class for each value
                 notes.append(
                     f"WARNING: the column {column.name!r} determines the label {label!r}. If it is "
                     f"known only after the label, leave it out: --drop {column.name}."

@@ -89,7 +89,7 @@ times, the day |
 
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the encoder with a data frame; `y` is not used."""
-        self._summary = TableSummary()
+        self._summary = TableSummary(self.impute == "median")
         return self.partial_fit(X)
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
@@ -99,7 +99,7 @@ times, the day |
         if not hasattr(self, "_summary"):
             if hasattr(self, "columns_"):
                 raise ValueError("This encoder was loaded from a model, and cannot be fitted on.")
-            self._summary = TableSummary()
+            self._summary = TableSummary(self.impute == "median")
         self._summary.add(_frame(X), tuple(self.na))
         return self._undecided()
 
@@ -110,7 +110,7 @@ times, the day |
             if mine != theirs:
                 raise ValueError(f"These encoders differ in {name}: {mine!r} and {theirs!r}.")
         if "_summary" not in self.__dict__ and "columns_" not in self.__dict__:
-            self._summary = TableSummary()
+            self._summary = TableSummary(self.impute == "median")
         if not (hasattr(self, "_summary") and hasattr(other, "_summary")):
             raise ValueError("An encoder that was loaded from a model cannot be merged.")
         self._summary.merge(other._summary)

@@ -112,6 +112,7 @@ def _hashes(values: NDArray[Any]) -> NDArray[np.uint64]:
 class ColumnSummary:
     """All that is known of a column."""
 
+    medians: bool = False  # whether the median may be asked for
     rows: int = 0
     gaps: int = 0
     types: set[str] = field(default_factory=set)  # of cells, as `cells_of` has them
@@ -147,8 +148,10 @@ class ColumnSummary:
             self._read(kind, there, None)
 
     def _read(self, reading: str, values: NDArray[np.float64], times: Any) -> None:
-        self.readings.setdefault(reading, Sums()).add(values, times)
-        if reading == "number":
+        sums = self.readings.setdefault(reading, Sums())
+        sums.add(values, times)
+        # Distinct numbers are for medians, and for whole numbers that may number rows.
+        if reading == "number" and (self.medians or sums.whole):
             if times is None:
                 values, times = np.unique(values, return_counts=True)
             self.numbers.add(values + 0.0, times)  # -0.0 is 0.0
@@ -206,8 +209,9 @@ class ColumnSummary:
 class TableSummary:
     """Of every column, in the order of the first rows."""
 
-    def __init__(self) -> None:
+    def __init__(self, medians: bool = False) -> None:
         self.columns: dict[str, ColumnSummary] = {}
+        self._medians = medians
 
     def add(self, frame: Any, na: Collection[str] = ()) -> Self:
         self._expect([str(name) for name in frame.columns])
@@ -225,7 +229,7 @@ class TableSummary:
         if not self.columns:
             if twice := [name for name, times in Counter(names).items() if times > 1]:
                 raise ValueError(f"There are two columns called {twice[0]!r}; rename one.")
-            self.columns = {name: ColumnSummary() for name in names}
+            self.columns = {name: ColumnSummary(self._medians) for name in names}
         if names != list(self.columns):
             strange = sorted(set(names) ^ set(self.columns)) or ["in another order"]
             raise ValueError(f"The columns are not those of the first rows: {strange[0]}.")
