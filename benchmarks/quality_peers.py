@@ -135,8 +135,8 @@ PEERS: dict[str, Peer] = {
 
 BUDGET = [
     "`labelens.select(X, y, n_components=k, random_state=seed)` without other options. Its own "
-    "cross-validation uses the training rows alone, by the mean of 1-NN and 15-NN accuracy (5-NN R², "
-    "micro-F1); its time includes it.",
+    "cross-validation uses the training rows alone, by the mean of 1-NN and 15-NN accuracy (5-NN "
+    "R², micro-F1); its time includes it.",
     "Peers: columns as they are and standardized (2 settings). Supervised UMAP: also `n_neighbors` "
     "of 15 and 50 (4 settings). The choice is made on the training rows, by 15-NN accuracy (10-NN "
     f"R², micro-F1): in 5 folds of up to {FOLD_ROWS:,} training rows, else on a held-out fifth of "
