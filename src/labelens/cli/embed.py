@@ -100,7 +100,7 @@ def embed(
             if refit:
                 model = clone(model).fit(pandas_frame(table), y)
             facts["model_rows"] = f"{len(y) if refit else len(train)} of {len(y)}"
-            with warnings_as(notes):
+            with warnings_as(notes, folder):
                 save(model, folder / FILES["model"], table=table.encoder)
             bar.at(DRAWING)
             draw(folder / FILES["picture"], trial, labels, facts["method"])

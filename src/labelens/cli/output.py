@@ -218,9 +218,9 @@ def _shown(value: Any) -> str:
 
 
 @contextmanager
-def warnings_as(notes: list[str]) -> Iterator[None]:
-    """Add warnings to the notes, which are shown last."""
+def warnings_as(notes: list[str], folder: Path) -> Iterator[None]:
+    """Add warnings to the notes, which are shown last, with names of files in the folder."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    notes += [str(one.message) for one in caught]
+    notes += [str(one.message).replace(f"{folder}{os.sep}", "") for one in caught]

@@ -67,7 +67,7 @@ def save(
     container.write(Path(path), header, arrays)
     if rows := header["training_rows"]:
         warn_user(
-            f"The model file holds {rows} rows of the training data, of which a model with "
+            f"{named(path)} holds {rows} rows of the training data, of which a model with "
             f"approximation={header['parameters']['approximation']!r} is made: who may read it may "
             "read them."
         )
