@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import (
     BaseEstimator,
@@ -138,7 +138,7 @@ class Atlas(
     >>> round(knn_score(Z[:1200], y[:1200], Z[1200:], y[1200:]), 2)
     0.91
     >>> atlas.predict(X[1200:1205])
-    array([2, 4, 8, 1, 1])
+    array([7, 7, 3, 5, 1])
     """
 
     _scores: ClassScores
@@ -161,7 +161,7 @@ class Atlas(
         self.missing_label = missing_label
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the base model, the class probabilities, the anchors and the local maps.
 
         Parameters

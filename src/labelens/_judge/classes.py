@@ -32,7 +32,11 @@ def read_classes(
     if y is None:
         raise ValueError(f"{what} requires y to be passed, but the target y is None.")
     if getattr(y, "shape", ())[1:] == (1,):
-        warn_user("y is a column-vector; pass an array of shape (n,).", DataConversionWarning)
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Pass an array of shape (n,).",
+            DataConversionWarning,
+        )
     labels, labelled = read_labels(y, n_rows, marker)
     which = np.flatnonzero(labelled)
     if weight is not None:
