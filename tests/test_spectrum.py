@@ -112,6 +112,14 @@ def test_the_largest_against_the_whole_decomposition(rng, name, q):
         np.testing.assert_allclose(left, 0, atol=1e-11 * max(wanted[0], 1e-300))
 
 
+@pytest.mark.parametrize("levels", [1, 3, 30])
+def test_equal_eigenvalues_give_the_same_bits_each_time(rng, levels):
+    """ARPACK draws vectors of its own where few eigenvalues differ."""
+    diagonal, columns = np.repeat(np.linspace(1, 2, levels), 300 // levels), rng.normal(size=(300, 1))
+    bits = {b"".join(part.tobytes() for part in largest(diagonal, columns, 6)) for _ in range(5)}
+    assert len(bits) == 1
+
+
 def test_a_direction_that_was_missed_is_noticed(rng, monkeypatch):
     diagonal, columns = np.linspace(0, 1, 300), rng.normal(size=(300, 5)) / 9
     values, vectors = np.linalg.eigh(np.diag(diagonal) + columns @ columns.T)

@@ -49,7 +49,10 @@ def eigh(matrix: Any, k: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]
     size = matrix.shape[0]
     start = 0 if k is None else max(0, size - k)
     if isinstance(matrix, np.ndarray):
-        return linalg.eigh(matrix, subset_by_index=(start, size - 1))
+        values, vectors = linalg.eigh(matrix, subset_by_index=(start, size - 1))
+        if len(values) < size - start:  # LAPACK's evr finds too few where many are equal
+            values, vectors = (part[..., start:] for part in linalg.eigh(matrix, driver="evd"))
+        return values, vectors
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return host(values[start:]), host(vectors[:, start:])
 

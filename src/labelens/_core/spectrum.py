@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._base import devices
@@ -159,20 +158,23 @@ def largest(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array]:
             return found
     matrix = columns @ columns.T
     matrix[np.diag_indices(p)] += diagonal
-    values, vectors = linalg.eigh(matrix, subset_by_index=(p - k, p - 1))
+    values, vectors = eigh(matrix, k)
     return values[::-1], vectors[:, ::-1]
 
 
 def _lanczos(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array] | None:
-    p = len(diagonal)
+    p, width = len(diagonal), max(40, 3 * k)
+    # A few distinct eigenvalues span too small a Krylov space: ARPACK then adds vectors of a
+    # generator whose state outlives the call.
+    scale = np.abs(diagonal).max() or 1.0
+    if len(np.unique(np.round(diagonal / scale, 10))) + columns.shape[1] <= width:
+        return None
     matrix = LinearOperator(
         (p, p), dtype=float, matvec=lambda x: diagonal * x + columns @ (columns.T @ x)
     )
     start = np.random.default_rng(0).standard_normal(p)
     try:
-        values, vectors = eigsh(
-            matrix, k, which="LA", ncv=max(40, 3 * k), v0=start, maxiter=RESTARTS
-        )
+        values, vectors = eigsh(matrix, k, which="LA", ncv=width, v0=start, maxiter=RESTARTS)
     except ArpackError:
         return None
     order = np.argsort(-values)
