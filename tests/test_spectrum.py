@@ -115,7 +115,10 @@ def test_the_largest_against_the_whole_decomposition(rng, name, q):
 @pytest.mark.parametrize("levels", [1, 3, 30])
 def test_equal_eigenvalues_give_the_same_bits_each_time(rng, levels):
     """ARPACK draws vectors of its own where few eigenvalues differ."""
-    diagonal, columns = np.repeat(np.linspace(1, 2, levels), 300 // levels), rng.normal(size=(300, 1))
+    diagonal, columns = (
+        np.repeat(np.linspace(1, 2, levels), 300 // levels),
+        rng.normal(size=(300, 1)),
+    )
     bits = {b"".join(part.tobytes() for part in largest(diagonal, columns, 6)) for _ in range(5)}
     assert len(bits) == 1
 
