@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import datasets
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import Normalizer, OneHotEncoder
 
 from labelens.datasets import load_ionosphere, load_mnist, load_sonar
 
@@ -158,6 +159,19 @@ def _some_mnist(folder: Path | None, seed: int) -> tuple[Any, Any]:
     return X[some], y[some]
 
 
+def _few_letters(folder: Path | None, seed: int) -> tuple[Any, Any]:
+    """Some rows of each of the 26 classes."""
+    X, y = _classes("letter.csv.gz", "lettr", "letter", folder, seed)
+    some, _ = train_test_split(np.arange(len(y)), train_size=40 * 26, random_state=seed, stratify=y)
+    return X[some], y[some]
+
+
+def _few_mnist(folder: Path | None, seed: int) -> tuple[Any, Any]:
+    """Fewer rows than columns."""
+    X, y = _some_mnist(folder, seed)
+    return X[:600], y[:600]
+
+
 FOUR_GROUPS = ("alt.atheism", "comp.graphics", "sci.space", "talk.religion.misc")
 
 
@@ -175,6 +189,13 @@ def _newsgroups(groups: tuple[str, ...] | None, folder: Path | None, seed: int) 
         rows = np.isin(names[y], groups or names)
         found += [X[rows], y[rows]]
     return found
+
+
+def _text_embedding(folder: Path | None, seed: int) -> Any:
+    """20 Newsgroups in 300 dense columns: directions of truncated SVD, rows of unit length."""
+    X, y, X_test, y_test = _newsgroups(None, folder, seed)
+    model = make_pipeline(TruncatedSVD(300, random_state=0), Normalizer()).fit(X)
+    return model.transform(X), y, model.transform(X_test), y_test
 
 
 def _yeast(folder: Path | None, seed: int) -> Any:
@@ -249,6 +270,15 @@ DATA: dict[str, DataSet] = {
         note=", ".join(FOUR_GROUPS),
     ),
     "newsgroups": DataSet("classes", partial(_newsgroups, None), n_splits=1, own_test=True),
+    "text_embedding": DataSet(
+        "classes",
+        _text_embedding,
+        n_splits=1,
+        own_test=True,
+        note="20 Newsgroups, 300 components of TruncatedSVD, rows of unit length",
+    ),
+    "few_letters": DataSet("classes", _few_letters, note="40 rows of each class of letter"),
+    "few_mnist": DataSet("classes", _few_mnist, note="600 of its training rows"),
     "mnist10k": DataSet("classes", _some_mnist, n_splits=3, note="10,000 of its training rows"),
     "mnist": DataSet("classes", _mnist, n_splits=1, own_test=True),
     "waveform": DataSet("classes", _waveform, note=SIMULATED),

@@ -20,9 +20,10 @@ from scipy import linalg, sparse
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
-from sklearn.preprocessing import FunctionTransformer, LabelBinarizer
+from sklearn.preprocessing import FunctionTransformer, LabelBinarizer, OneHotEncoder
 
 import labelens
 from quality_measures import criterion, predictions, standardizer
@@ -33,6 +34,7 @@ TEXT_COMPONENTS = 300
 FOLD_ROWS = 1000
 TUNING_ROWS = 8000  # as many as `labelens.select` compares its candidates on
 SLICES = 10
+FOREST_TREES = 100
 KINDS = ("classes", "numbers", "multilabel")
 
 
@@ -61,8 +63,27 @@ def _select(X: Any, y: NDArray[Any], k: int, seed: int) -> Fitted:
     return Fitted(transform(X), transform, took, cpu, setting=f"{method} {settings}".strip())
 
 
-# Name, and a function of the training rows, their labels, k and the seed.
-OURS: dict[str, Callable[[Any, NDArray[Any], int, int], Fitted]] = {"labelens.select": _select}
+def _atlas(X: Any, y: NDArray[Any], k: int, seed: int) -> Fitted:
+    start, cpu = perf_counter(), process_time()
+    atlas = labelens.Atlas(random_state=seed).fit(X, y)
+    took, cpu = perf_counter() - start, process_time() - cpu
+    return Fitted(atlas.transform(X), atlas.transform, took, cpu)
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A method of labelens, for which labels and which numbers of components."""
+
+    fit: Callable[[Any, NDArray[Any], int, int], Fitted]  # of X, y, k and the seed
+    kinds: tuple[str, ...] = KINDS
+    sizes: tuple[int, ...] | None = None  # None: any
+
+
+SELECT = "labelens.select"
+OURS: dict[str, Ours] = {
+    SELECT: Ours(_select),
+    "labelens.Atlas": Ours(_atlas, kinds=("classes",), sizes=(2,)),
+}
 
 
 # Peers -----------------------------------------------------------------------------------------
@@ -88,6 +109,28 @@ class SIR:
         return (X - self.mean) @ self.axes
 
 
+class ForestScaling:
+    """Classical multidimensional scaling of random-forest proximities (Breiman, 2001).
+
+    The proximity of two rows is the share of trees in which they have a leaf in common: an inner
+    product of indicators of leaves. So the scaling is their PCA, which also places new rows.
+    """
+
+    def __init__(self, k: int, kind: str, **options: Any) -> None:
+        forest = RandomForestRegressor if kind == "numbers" else RandomForestClassifier
+        self.forest = forest(FOREST_TREES, random_state=0, n_jobs=-1, **options)
+        self.leaves = OneHotEncoder(handle_unknown="ignore", dtype=np.float32)
+        self.scaling = PCA(k, svd_solver="arpack", random_state=0)
+
+    def fit(self, X: Any, y: NDArray[Any]) -> ForestScaling:
+        leaves = self.leaves.fit_transform(self.forest.fit(X, y).apply(X))
+        self.scaling.fit(leaves)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        return self.scaling.transform(self.leaves.transform(self.forest.apply(X)))
+
+
 @dataclass(frozen=True)
 class Peer:
     """How to make it for k components, for which labels, and how much it is given."""
@@ -99,6 +142,7 @@ class Peer:
     takes_sparse: bool = False
     max_rows: int | None = None
     below_classes: bool = False  # it has at most n_classes - 1 components
+    keeps_size: bool = False  # it has k components also where X has fewer columns
 
 
 def _lda(k: int, kind: str, **options: Any) -> Any:
@@ -120,7 +164,7 @@ def _umap(k: int, kind: str, **options: Any) -> Any:
     return umap.UMAP(n_components=k, target_metric=metric, **options)
 
 
-RAW, UMAP = "raw columns", "supervised UMAP"
+RAW, UMAP, FOREST = "raw columns", "supervised UMAP", "random forest + MDS"
 
 PEERS: dict[str, Peer] = {
     RAW: Peer(lambda k, kind: FunctionTransformer(accept_sparse=True), takes_sparse=True),
@@ -130,6 +174,12 @@ PEERS: dict[str, Peer] = {
     "PLS": Peer(lambda k, kind: PLSRegression(k, scale=False), indicators=True),
     "NCA": Peer(_nca, kinds=("classes",), max_rows=NCA_ROWS),
     "SIR": Peer(lambda k, kind: SIR(k), kinds=("numbers",)),
+    FOREST: Peer(
+        ForestScaling,
+        settings=({"min_samples_leaf": 1}, {"min_samples_leaf": 5}),
+        takes_sparse=True,
+        keeps_size=True,
+    ),
     UMAP: Peer(_umap, settings=({"n_neighbors": 15}, {"n_neighbors": 50}), takes_sparse=True),
 }
 
@@ -138,9 +188,10 @@ BUDGET = [
     "cross-validation uses the training rows alone, by the mean of 1-NN and 15-NN accuracy (5-NN "
     "R², micro-F1); its time includes it.",
     "Peers: columns as they are and standardized (2 settings). Supervised UMAP: also `n_neighbors` "
-    "of 15 and 50 (4 settings). The choice is made on the training rows, by 15-NN accuracy (10-NN "
-    f"R², micro-F1): in 5 folds of up to {FOLD_ROWS:,} training rows, else on a held-out fifth of "
-    f"at most {TUNING_ROWS:,} of them. Other parameters are the defaults.",
+    "of 15 and 50, random forest: also `min_samples_leaf` of 1 and 5 (4 settings). The choice is "
+    "made on the training rows, by 15-NN accuracy (10-NN R², micro-F1): in 5 folds of up to "
+    f"{FOLD_ROWS:,} training rows, else on a held-out fifth of at most {TUNING_ROWS:,} of them. "
+    "Other parameters are the defaults.",
     f"NCA is fitted on at most {NCA_ROWS:,} rows, with at most {NCA_ITERATIONS} iterations. LDA "
     "has at most n_classes - 1 components, also where k is larger. PLS of classes is PLS-DA "
     f"(PLSRegression on indicators). SIR has {SLICES} slices.",
@@ -148,8 +199,8 @@ BUDGET = [
     f"{TEXT_COMPONENTS} components of TruncatedSVD.",
     "Supervised UMAP has no `random_state`, because with one it uses a single thread. Its "
     '`target_metric` is "euclidean" for numbers and "jaccard" for label sets.',
-    "Random-forest proximities with MDS are left out: they have no standard embedding of new rows, "
-    "and their memory grows with the square of the training rows.",
+    f"Random forest + MDS: classical scaling of the proximities of {FOREST_TREES} trees, which "
+    "is a PCA of indicators of their leaves. PHATE of proximities has no embedding of new rows.",
 ]
 
 
@@ -216,7 +267,7 @@ def _fitted(
             labels = LabelBinarizer().fit_transform(labels)
         if peer.below_classes:
             k = min(k, len(np.unique(y)) - 1)
-    model = peer.make(min(k, X.shape[1]), kind, **setting)
+    model = peer.make(k if peer.keeps_size else min(k, X.shape[1]), kind, **setting)
     model.fit(X[some], labels[some])
     took, cpu = perf_counter() - start, process_time() - cpu
 

@@ -150,7 +150,7 @@ def test_ties_share_their_ranks():
     [([0.9, 0.8, 0.7], "tie"), ([0.92, 0.81, 0.73], "loss"), ([0.5, 0.5, 0.5], "win")],
 )
 def test_differences_are_judged_by_their_paired_standard_error(peer, verdict):
-    (ours,) = peers.OURS
+    ours = peers.SELECT
     values = {ours: [0.9, 0.8, 0.7], "PCA": peer, "raw columns": [1.0, 1.0, 1.0]}
     records = [
         dict(data="iris", kind="classes", k=2, full=2, method=name, split=split, part=0)
@@ -189,11 +189,12 @@ def test_a_short_run_and_ours_again(tmp_path, monkeypatch):
     check(records, methods)
     text = (tmp_path / "quality.md").read_text()
     assert text.index("## Losses") < text.index("## Ties") < text.index("## Figures")
-    again = run(tmp_path, "--only-ours")
+    again = run(tmp_path, "--again", "--only", peers.SELECT)
     check(again, methods)
-    kept = [[one for one in some if not one["ours"]] for some in (records, again)]
+    kept = [[one for one in some if one["method"] != peers.SELECT] for some in (records, again)]
     assert kept[0] == kept[1]
-    assert {one["run"] for one in again if one["ours"]} == {1}
+    assert {one["run"] for one in again if one["method"] == peers.SELECT} == {1}
+    assert run(tmp_path) == again  # nothing is missing, so nothing is measured
 
 
 def test_the_raw_columns_have_the_accuracy_of_scikit_learn():
@@ -201,7 +202,7 @@ def test_the_raw_columns_have_the_accuracy_of_scikit_learn():
     assert len(split.y) + len(split.parts[0].y) == len(load_iris().target)
     assert len(split.parts[0].y) == 38  # a quarter
     model = KNeighborsClassifier(1).fit(split.X, split.y)
-    found = quality.measure("iris", 0, None, lambda k, name, ours: name == peers.RAW)
+    (found,) = quality.measure("iris", 0, None, lambda k, name: name == peers.RAW)
     scaler = measures.standardizer(split.X)
     scaled = KNeighborsClassifier(1).fit(scaler.transform(split.X), split.y)
     expected = {
