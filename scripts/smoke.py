@@ -52,6 +52,16 @@ def cli(X, y, folder):
     assert made == {"embedding.parquet", "model.labelens", "embedding.png", "report.html"}, made
 
 
+def excel(X, y, folder):
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(label=y)
+    frame.to_excel(folder / "sonar.xlsx", index=False)
+    model, asked = folder / "sheet.labelens", ["--label", "label", "--method", "spca"]
+    command("fit", str(folder / "sonar.xlsx"), *asked, "--out", str(model))
+    assert labelens.load(model).n_samples_seen_ == len(X)
+
+
 def explore(X, y, folder):
     explorer = labelens.explore(X, y)
     with urlopen(explorer.url) as page:
@@ -99,8 +109,8 @@ def onnx(X, y, folder):
     np.testing.assert_allclose(Z, model.transform(X), atol=1e-9)
 
 
-EXTRAS = {"none": no_command, "cli": cli, "explore": explore, "dask": dask, "spark": spark,
-          "torch": torch, "onnx": onnx}  # fmt: skip
+EXTRAS = {"none": no_command, "cli": cli, "excel": excel, "explore": explore, "dask": dask,
+          "spark": spark, "torch": torch, "onnx": onnx}  # fmt: skip
 
 
 def main(extra: str) -> None:

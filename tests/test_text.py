@@ -133,8 +133,7 @@ def test_a_cell_that_does_not_fit_is_named(tmp_path, monkeypatch):
     [
         (b"x,y\n1,2\n1,2,3\n", "line 3 has 3 values where 2 are expected"),
         (b"x,y\n1,2\n1\n", "line 3 has 1 values where 2 are expected"),
-        ("x,y\n1,é\n".encode("latin-1"), "save it as UTF-8"),
-        ("é,y\n1,2\n".encode("latin-1"), "save it as UTF-8"),
+        (b"x,y\n1,\x81\xff\n", "neither UTF-8 nor cp1252"),
         (b"", "it is empty"),
         (b"x,y,x\n1,2,3\n", "two columns called 'x'"),
     ],
@@ -149,3 +148,22 @@ def test_both_say_what_is_wrong_with_a_file(tmp_path, content, words):
         with pytest.raises(ValueError, match=words) as error:
             read(tmp_path / "a.csv")
         assert "a.csv" in str(error.value)
+
+
+@pytest.mark.parametrize("blanks", [0, 1 << 17])
+def test_both_read_text_that_is_not_utf8(tmp_path, blanks, monkeypatch):
+    content = f"é,y\n1,a\n{' ' * blanks}2,bé\n"
+    (tmp_path / "a.csv").write_bytes(content.encode("cp1252"))
+    found = tables.read(tmp_path / "a.csv")
+    assert found["é"].tolist() == [1, 2]
+    assert found["y"].tolist() == ["a", "bé"]
+    assert found.attrs["notes"] == ["a.csv is not UTF-8 and was read as cp1252."]
+    (chunk,) = open_source(tmp_path / "a.csv", "y").chunks(100)
+    assert chunk.X.tolist() == [[1], [2]]
+    assert chunk.y.values.tolist() == ["a", "bé"]
+    if blanks:  # after the bytes that are looked at
+        monkeypatch.setattr(text, "LOOKED_AT", 1 << 16)
+        (tmp_path / "a.csv").write_bytes(content.replace("é,y", "x,y").encode("cp1252"))
+        for read in (tables.read, lambda path: list(open_source(path, "y").chunks(100))):
+            with pytest.raises(ValueError, match="later bytes are not; save it as UTF-8"):
+                read(tmp_path / "a.csv")

@@ -204,6 +204,8 @@ def test_the_command(tmp_path):
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
     assert errors.splitlines() == [
+        "WARNING: the column 'b' determines the label 'wide'. If it is known only after the label, "
+        "leave it out: --drop b.",
         "Press Ctrl-C to stop.",
         "Stopped; the page is served no more.",
     ]

@@ -24,7 +24,8 @@ from zipfile import ZipFile
 from .._base.optional import require
 from .cells import NUMBER
 
-START = 1 << 16  # bytes that tell encoding and separator
+START = 1 << 16  # bytes that tell the separator
+LOOKED_AT = 1 << 24  # bytes that tell the encoding
 # Bytes of text that are parsed at a time.
 BLOCK = 1 << 22
 # What an empty cell is called, in columns of text too.
@@ -33,7 +34,11 @@ NULLS = [
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 ]
 BOOLS = ["true", "True", "TRUE", "false", "False", "FALSE"]
-NOT_UTF8 = "it is not UTF-8; save it as UTF-8 text (a spreadsheet calls it CSV UTF-8)."
+NOT_UTF8 = (
+    "its first 16 MB are UTF-8, later bytes are not; save it as UTF-8 text (a spreadsheet calls it "
+    "CSV UTF-8)."
+)
+NO_TEXT = "it is text in neither UTF-8 nor cp1252; save it as UTF-8 text."
 NOT_GZIPPED = "its name ends in .gz, but it is not gzipped; rename it."
 
 
@@ -45,7 +50,7 @@ class TextFile:
         with self._in_words():
             with self._unpacked() as file:
                 start = file.read(START)
-            self.encoding = _encoding(start)
+                self.encoding = _encoding(start, file)
             lines = start.decode(self.encoding, "replace").lstrip("\r\n\ufeff").split("\n")
             self._comments = bool(lines) and lines[0].startswith("#")
             # A commented line of names, as NumPy and R write it, is a line of names.
@@ -132,7 +137,7 @@ class TextFile:
         try:
             yield
         except UnicodeDecodeError:
-            raise ValueError(NOT_UTF8) from None
+            raise ValueError(NO_TEXT) from None
         except (invalid, OSError) as error:
             if (row := self._wrong) is not None:
                 raise ValueError(
@@ -184,12 +189,17 @@ def _lines(file: Any) -> Iterator[bytes]:
     yield left
 
 
-def _encoding(start: bytes) -> str:
-    """Of the first bytes: UTF-8 or UTF-16 by its mark, else Windows' where it is no UTF-8."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+def _encoding(block: bytes, file: Any) -> str:
+    """Of the first bytes and the rest: UTF-16 by its mark, or UTF-8, or else Windows'."""
+    if block.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
+    decoder, left = getincrementaldecoder("utf-8-sig")(), LOOKED_AT
     try:
-        getincrementaldecoder("utf-8-sig")().decode(start)
+        while block and left > 0:
+            decoder.decode(block)
+            left -= len(block)
+            block = file.read(1 << 20)
+        decoder.decode(b"", final=not block)
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8-sig"
