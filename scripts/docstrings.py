@@ -86,6 +86,11 @@ feature_names_in_ : ndarray of shape (n_features,)
 """
 
 LINEAR = """
+n_nonzero : int, default=None
+    Number of columns with a weight other than zero, for many more columns than rows: those with
+    the largest correlations with the labels. Their weights are soft-thresholded, as in sparse
+    PLS and nearest shrunken centroids. The columns follow from the moments, so streams and
+    merged models choose those of `fit`. None keeps all columns.
 mean_ : ndarray of shape (n_features,)
     Mean of the columns.
 moments_ : Moments

@@ -22,9 +22,9 @@ from labelens import (
 from labelens._core.maps import fourier
 from labelens._fit import folds, recipe
 from labelens._fit.batch import read_batch
+from labelens._fit.device import add_up
 from labelens._fit.folds import passes_of, without_each
 from labelens._fit.recipe import draw_recipe
-from labelens._fit.summarize import summarize
 
 # Moments of all folds but one ------------------------------------------------------------------
 
@@ -37,7 +37,7 @@ def parts_of(m, rng):
     made = []
     for f in range(m):
         part = batch.take(np.arange(12 * f, 12 * f + 12))
-        made.append(summarize(recipe, part, recipe.encode(part)))
+        made.append(add_up(recipe, part, None))
     return made
 
 
@@ -100,7 +100,7 @@ def counted(monkeypatch):
 
         monkeypatch.setattr(module, name, counting)
 
-    count_calls(folds, "summarize", lambda recipe, batch, *_: batch.rows.shape[0])
+    count_calls(folds, "add_up", lambda recipe, batch, *_: batch.rows.shape[0])
     count_calls(folds, "solve")
     count_calls(folds, "draw_recipe")
     count_calls(fourier, "radial_scale")
@@ -120,7 +120,7 @@ def test_a_row_is_read_once_for_every_gamma(rows, counted):
         for g in gammas
     ]
     seen_by_judge(estimators, X, y, fold_of(len(X), 10))
-    assert counted["summarize"] == 10 * len(X)
+    assert counted["add_up"] == 10 * len(X)
     assert counted["solve"] == 10 * 10 * (4 + 1)  # folds, gammas, solvers: the sizes are shared
     assert counted["make_feature_map"] == counted["radial_scale"] == counted["draw_recipe"] == 1
 
@@ -135,17 +135,17 @@ def test_linear_methods_read_the_rows_once(rows, counted):
     for one in estimators:
         one.random_state = 0
     seen_by_judge(estimators, X, y, fold_of(len(X), 10))
-    assert counted["summarize"] == len(X)
+    assert counted["add_up"] == len(X)
 
 
 def test_a_covariance_is_made_only_where_one_is_wanted(rows, monkeypatch):
     wanted = []
 
-    def asked(recipe, batch, right):
+    def asked(recipe, batch, before):
         wanted.append(recipe.scatter)
-        return summarize(recipe, batch, right)
+        return add_up(recipe, batch, before)
 
-    monkeypatch.setattr(folds, "summarize", asked)
+    monkeypatch.setattr(folds, "add_up", asked)
     plain = [KernelSupervisedPCA(2, gamma=g, random_state=0) for g in (0.1, 1)]
     seen_by_judge(plain, *rows, fold_of(200))
     assert wanted == [False] * (2 * FOLDS)
@@ -176,7 +176,7 @@ def test_passes_are_counted_as_they_are_made(rows, counted):
     passes = passes_of(estimators)
     assert passes == [0, 0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 8]
     seen_by_judge(estimators, X, y, fold_of(len(X)))
-    assert counted["summarize"] == len(X) * len(set(passes))
+    assert counted["add_up"] == len(X) * len(set(passes))
 
 
 # What cannot be done ---------------------------------------------------------------------------

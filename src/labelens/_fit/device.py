@@ -6,6 +6,7 @@ a fixed amount of scratch memory allows, and moments cross over once a batch.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from .._base import devices
 from .._core.labels import EncodedLabels, NumberedLabels
-from .._core.maps import unscaled
+from .._core.maps import Identity, unscaled
 from .._core.moments import Array, ClassSums, Moments
 from .._core.moments.fold import (
     Fold,
@@ -24,6 +25,7 @@ from .._core.moments.fold import (
     few_classes,
     kernels_for,
 )
+from . import summarize as host
 from .batch import Batch
 from .recipe import Recipe
 
@@ -31,8 +33,32 @@ from .recipe import Recipe
 GUESSED = 16
 
 
+def add_up(recipe: Recipe, batch: Batch, before: Moments | None) -> Moments:
+    """The moments of a batch and of those before, wherever its rows are."""
+    if recipe.columns is not None:
+        light = replace(recipe, scatter=False, columns=None)
+        rest = None if before is None else replace(before, scatter=None)
+        scatter = scatter_of_columns(recipe, batch, before)
+        return replace(add_up(light, batch, rest), scatter=scatter)
+    if devices.on_device(batch.rows):
+        return summarize(recipe, batch, before)
+    return host.summarize(recipe, batch, recipe.encode(batch), before)
+
+
+def scatter_of_columns(recipe: Recipe, batch: Batch, before: Moments | None = None) -> Any:
+    """C_xx of the columns of the recipe."""
+    columns = recipe.columns
+    assert columns is not None
+    some = replace(batch, rows=devices.columns_at(batch.rows, columns))
+    alone = replace(
+        recipe, phi=Identity(len(columns)), psi=None, noise=None, spread=False, columns=None
+    )
+    known = None if before is None else Moments(before.n_samples, scatter=before.scatter)
+    return add_up(alone, some, known).scatter
+
+
 def summarize(recipe: Recipe, batch: Batch, before: Moments | None) -> Moments:
-    """As `recipe.summarize`."""
+    """As on the host, where rows are on a device."""
     made = _by_label(recipe, batch)
     if made is None:
         seen = 0 if before is None else before.n_samples

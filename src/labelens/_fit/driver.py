@@ -95,6 +95,8 @@ def fit_rows(
         else:
             work = settings.altered(estimator)  # the estimator stays as it is until all is done
             job, batch = _look(work, parts)
+            if job.recipe.screens:
+                job = job.screened(_light(job, parts, batch))
             moments = _summarized(job, parts, watch) if batch is None else job.add(batch, None)
         finish(estimator, job, moments, parts.names, parts.place)
     return estimator
@@ -219,6 +221,18 @@ def _summarized(
             raise ValueError(f"There are no rows in {parts.title}.")
         return resumed.moments
     return moments
+
+
+def _light(job: Job, parts: Parts, batch: Batch | None) -> Any:
+    """The moments by which columns are chosen, where C_xx is only of those."""
+    if batch is not None:
+        return job.without_scatter.add(batch, None)
+    if parts.once:
+        raise ValueError(
+            "n_nonzero with a covariance of the columns takes a first pass over wide rows, and "
+            "these batches can be read only once. Use shrinkage=1, or data that can be read again."
+        )
+    return _summarized(job.without_scatter, parts, None)
 
 
 def _merged(left: Any, right: Any) -> Any:

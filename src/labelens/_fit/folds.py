@@ -40,10 +40,20 @@ from .._core.maps.base import waves
 from .._core.moments import BLOCK_ROWS, Array
 from . import settings
 from .batch import Batch, read_batch
+from .device import add_up, scatter_of_columns
 from .embedding import embed
-from .recipe import Recipe, draw_label_map, draw_recipe, scales_moments, settle_kernel, statistics
+from .recipe import (
+    WIDEST_SCREENED,
+    Recipe,
+    draw_label_map,
+    draw_recipe,
+    scales_moments,
+    screens,
+    settle_kernel,
+    statistics,
+)
 from .solution import solve
-from .summarize import keep_rows, summarize
+from .summarize import keep_rows
 
 Item = TypeVar("Item")
 # Features from which on solving takes longer than starting threads.
@@ -93,7 +103,7 @@ def _judge_pass(
             recipe = replace(recipe, noise=recipe.noise.after(int((fold < f).sum())))
         if exact:
             return keep_rows(recipe, part, recipe.encode(part), None)
-        moments = summarize(recipe, part, recipe.encode(part))
+        moments = add_up(recipe, part, None)
         return moments if moments.finite() else _refuse_overflow()
 
     def run(task: tuple[int, Any, list[_Variant]]) -> None:
@@ -102,11 +112,16 @@ def _judge_pass(
         if f in one.grams:
             known["gram"] = one.grams[f]
         for variant in job:
+            moments, recipe = rest, variant.recipe
+            if recipe.screens:  # by the rows outside the fold
+                recipe = recipe.screened(rest)
+                scatter = scatter_of_columns(recipe, seen.take(np.flatnonzero(fold != f)))
+                moments = replace(rest, scatter=scatter)
             try:
-                solved = solve(variant.recipe, rest, known)
+                solved = solve(recipe, moments, known)
             except NotFittedError as error:
                 raise ValueError(f"The rows outside fold {f} cannot be fitted: {error}") from None
-            embedding = embed(variant.recipe, rest, solved, features)
+            embedding = embed(recipe, moments, solved, features)
             if not np.isfinite(embedding).all():
                 _refuse_overflow()
             scores[variant.members, f] = [judge(embedding[:, :k], f) for k in variant.sizes]
@@ -210,6 +225,8 @@ def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
             else:
                 features = blockwise(recipe.features, batch.rows)
             scatter, _, spread, labels = (any(kept[i][j] for i in members) for j in range(4))
+            if features.shape[1] > WIDEST_SCREENED:  # columns are chosen without each fold
+                scatter = any(kept[i][0] and not screens(estimators[i]) for i in members)
             plain = replace(
                 recipe,
                 phi=Identity(features.shape[1]),
@@ -355,6 +372,7 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
             parameters=parameters,
             n_components=max(sizes),
             solver=lead._solver,
+            scatter=one.recipe.scatter or screens(lead),
             psi=draw_label_map(lead, batch, check_seed(lead.random_state)),
         )
         yield _Variant(recipe, members, sizes)

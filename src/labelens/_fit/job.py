@@ -54,6 +54,14 @@ class Job:
             return self
         return replace(self, recipe=replace(self.recipe, noise=noise.after(row)))
 
+    def screened(self, light: Any) -> Job:
+        """With columns chosen by moments of all rows, those of the job `without_scatter`."""
+        return replace(self, recipe=self.recipe.screened(light))
+
+    @property
+    def without_scatter(self) -> Job:
+        return replace(self, recipe=replace(self.recipe, scatter=False))
+
     def read(self, chunk: Chunk) -> Batch:
         return read_batch(self.estimator, chunk.X, chunk.y, chunk.weight, first=False, last=False)
 
@@ -67,16 +75,12 @@ class Job:
                 if batch.labels is None
                 else "This batch has a y and earlier ones had none; start anew with fit."
             )
-        on_device = devices.on_device(batch.rows)
-        if not on_device:
+        if not devices.on_device(batch.rows):
             get_ready(batch.rows.size)
         if recipe.phi is None:
             kept = summarize.keep_rows(recipe, batch, recipe.encode(batch), before)
             return kept if before is None else before.merge(kept)
-        if on_device:
-            moments = device.summarize(recipe, batch, before)
-        else:
-            moments = summarize.summarize(recipe, batch, recipe.encode(batch), before)
+        moments = device.add_up(recipe, batch, before)
         if not moments.finite():
             refuse_non_finite(batch.rows, getattr(self.estimator, "feature_names_in_", None))
             raise ValueError(

@@ -100,6 +100,8 @@ class Projection(
         batch = read_batch(work, X, y, sample_weight, first=first, last=False)
         if first:
             job = Job.draw(work, batch)
+            if job.recipe.screens:
+                job = job.screened(job.without_scatter.add(batch, None))
         else:
             settings.check_unchanged(self, self._recipe.parameters)
             job = Job.of(self)

@@ -7,10 +7,11 @@ recipe on any block of any data set gives moments that can be merged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .._base import devices
@@ -28,12 +29,15 @@ from .._core.moments import (
 )
 from .._core.moments.fold import spread_on_device
 from .._core.scaling import Scaling
+from .._core.screening import chosen_columns
 from .._core.solvers import Solver
 from . import settings
 from .batch import Batch
 
 # A p x p float64 matrix above this many bytes is refused rather than tried.
 LARGEST_SCATTER = 4 << 30
+# Columns up to which `n_nonzero` chooses some of a C_xx of all, so that one pass is enough.
+WIDEST_SCREENED = 2048
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Recipe:
     label_scatter: bool
     block: int  # rows
     landmarks: tuple[int, int] | None = None  # of approximation="falkon": their number and a seed
+    columns: NDArray[np.intp] | None = None  # those of C_xx, where it is of some columns only
 
     @property
     def target_weight(self) -> float:
@@ -65,6 +70,18 @@ class Recipe:
     def label_columns(self) -> int:
         """How many columns of classes y has."""
         return len(getattr(self.psi, "kinds", ()))
+
+    @property
+    def screens(self) -> bool:
+        """Whether columns have to be chosen before C_xx, which is too large for all of them."""
+        wanted = self.scatter and self.parameters.get("n_nonzero") is not None
+        wide = self.phi is not None and self.phi.n_features > WIDEST_SCREENED
+        return wanted and wide and self.columns is None
+
+    def screened(self, moments: Any) -> Recipe:
+        """With columns chosen by the moments of all rows, C_xx apart."""
+        columns, _ = chosen_columns(moments.cross, moments.spread, self.parameters["n_nonzero"])
+        return replace(self, columns=columns)
 
     @property
     def plain(self) -> bool:
@@ -110,8 +127,8 @@ class Recipe:
         """Why moments made with the one cannot be merged with the other's; empty if they can."""
         if self.n_components != other.n_components:
             return f"n_components is {self.n_components} and {other.n_components}"
-        for name in ("target_weight", "shrinkage", "label_shrinkage", "scale"):
-            mine, theirs = self.parameters[name], other.parameters[name]
+        for name in ("target_weight", "shrinkage", "label_shrinkage", "scale", "n_nonzero"):
+            mine, theirs = self.parameters.get(name), other.parameters.get(name)
             if mine != theirs:
                 return f"{name} is {mine!r} and {theirs!r}"
         mine, theirs = self.parameters["class_weight"], other.parameters["class_weight"]
@@ -136,6 +153,11 @@ class Recipe:
                 "random_state, and a number for gamma (landmarks and transformers need the same "
                 "first batch)"
             )
+        if not np.array_equal(self.columns, other.columns):  # type: ignore[arg-type]
+            return (
+                "n_nonzero has chosen different columns for each; use shrinkage=1, which needs no "
+                "covariance of columns chosen beforehand"
+            )
         if self.scaling is not None and not self.scaling.same_as(other.scaling):
             return "their scale was taken from different first batches"
         return ""
@@ -155,8 +177,11 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
             estimator.approximation, kernel, scaled, estimator.n_random_features, seed
         )
     scatter, sketch, spread_kept, label_scatter = statistics(estimator, psi is not None)
-    if scatter and phi is not None and 8 * phi.n_features**2 > LARGEST_SCATTER:
-        raise ValueError(settings.too_wide(estimator, phi.n_features))
+    most = getattr(estimator, "n_nonzero", None)
+    if scatter and phi is not None:
+        p = phi.n_features if most is None else min(phi.n_features, max(WIDEST_SCREENED, most))
+        if 8 * p**2 > LARGEST_SCATTER:
+            raise ValueError(settings.too_wide(estimator, p))
     noise = Unlabelled.of(estimator.n_components, seed) if sketch else None
     block = block_rows(rows, estimator.batch_size)
     if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
@@ -233,7 +258,13 @@ def statistics(estimator: Any, labelled: bool) -> tuple[bool, bool, bool, bool]:
     sketch = varies and estimator._solver.random_labels
     scatter = estimator.shrinkage != 1 or (varies and not estimator._solver.random_labels)
     spread = sketch or (estimator.scale is not None and scales_moments(estimator))
+    spread = spread or getattr(estimator, "n_nonzero", None) is not None
     return scatter, sketch, spread, labelled and estimator.label_shrinkage != 1
+
+
+def screens(estimator: Any) -> bool:
+    """Whether C_xx is wanted of some columns only."""
+    return getattr(estimator, "n_nonzero", None) is not None and statistics(estimator, True)[0]
 
 
 def needs_spread(estimator: Any) -> bool:

@@ -69,6 +69,13 @@ def check(estimator: Any) -> None:
     else:
         check_number(estimator.shrinkage, "shrinkage", 0, 1)
     check_number(estimator.label_shrinkage, "label_shrinkage", 0, 1)
+    if getattr(estimator, "n_nonzero", None) is not None:
+        check_number(estimator.n_nonzero, "n_nonzero", 1, integer=True)
+        if estimator.shrinkage == "auto":
+            raise ValueError(
+                "shrinkage='auto' is estimated from all columns, and n_nonzero chooses some. Give "
+                "shrinkage a number, or use n_nonzero=None."
+            )
     _one_of(estimator.scale, "scale", SCALES)
     if estimator.batch_size is not None:
         check_number(estimator.batch_size, "batch_size", 1, integer=True)
@@ -196,6 +203,14 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
         raise ValueError(
             "approximation='falkon' needs labels, and y is None. Use approximation='nystroem', or "
             "pass labels."
+        )
+    if getattr(estimator, "n_nonzero", None) is not None and (
+        not labelled or estimator.target_weight == 0
+    ):
+        raise ValueError(
+            f"n_nonzero={estimator.n_nonzero} chooses columns by their dependence on labels, and "
+            f"{'target_weight is 0' if labelled else 'y is None'}. Use n_nonzero=None, or pass "
+            "labels and a target_weight above 0."
         )
     if not labelled and estimator.shrinkage == 0:
         raise ValueError(

@@ -16,6 +16,7 @@ from .._core.labels import EncodedLabels, LabelMap, SimilarityLabels, class_code
 from .._core.labels.vocabulary import label_order
 from .._core.moments import Array, ClassSums, Moments
 from .._core.scaling import Scaling
+from .._core.screening import chosen_columns
 from .._core.spectrum import Whitening
 from . import settings
 from .recipe import Recipe
@@ -135,18 +136,34 @@ def _solve_moments(
             rank_limit = factor.shape[1]
             label_length = float(np.linalg.norm(factor, axis=1).max())
     # All rows where C_xx is kept, labelled or not; else the labelled ones.
-    whole = scatter or spread or cross
+    whole = (scatter if recipe.columns is None else None) or spread or cross
     mean = whole.mean
     scaling = None
     if recipe.parameters["scale"] is not None and recipe.scaling is None:
         scaling = Scaling.of(spread, recipe.parameters["scale"])
-        cross, scatter, sketch, spread = (
+        cross, sketch, spread = (
             None if part is None else part.rescaled(scaling.factor)
-            for part in (cross, scatter, sketch, spread)
+            for part in (cross, sketch, spread)
         )
+        if scatter is not None:
+            known_columns = slice(None) if recipe.columns is None else recipe.columns
+            scatter = scatter.rescaled(scaling.factor[known_columns])
     shrinkage = recipe.parameters["shrinkage"]
     if shrinkage == "auto":
         shrinkage = spectrum.ledoit_wolf(scatter)
+    whole_cross, which = cross, None
+    if (most := recipe.parameters.get("n_nonzero")) is not None:
+        which, kept = chosen_columns(cross, spread, most)
+        if recipe.columns is not None:
+            which = recipe.columns
+        elif scatter is not None:
+            scatter = scatter.only(which)
+        cross, sketch, spread = (
+            None if part is None else part.only(which) for part in (cross, sketch, spread)
+        )
+        if shrinkage == 1:  # below 1, B^-1 regularizes, and weights of shrunk means would mislead
+            cross = cross.rescaled(kept)
+        known = {}  # what is known is of all columns
     if shrinkage != 1 and shrinkage not in known:
         known[shrinkage] = Whitening(scatter, shrinkage)
     white = known.get(shrinkage)
@@ -164,6 +181,7 @@ def _solve_moments(
         label_length *= float(np.linalg.norm(root, 2))
     if factor is not None:
         cross, error = solvers.through(cross, factor)
+        whole_cross, _ = solvers.through(whole_cross, factor)
     if not solver.random_labels:
         solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit, error)
     else:
@@ -172,6 +190,10 @@ def _solve_moments(
         solution = solver.solve(
             cross, mixing, noise, trace, scatter, target_weight, white, rank_limit, error, blur
         )
+    if which is not None:
+        components = np.zeros((k, len(mean[0])))
+        components[:, which] = solution.components
+        solution = replace(solution, components=components, cross=whole_cross, scatter=None)
     return Solved(solution, mean, scaling, shrinkage, label_length)
 
 

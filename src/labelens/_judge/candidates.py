@@ -39,6 +39,9 @@ TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wante
 # steps allows, which takes the rows times their square.
 LANDMARKS, ROWS_A_LANDMARK, STEPS = (1024, 4096), 4, 4.5e11
 MOST_COMPONENTS = 32
+# Columns with a weight, where there are more columns than rows.
+NONZERO, MOST_NONZERO, MOST_SCREENED = (10, 30, 100, 300, 1000, 3000), 3000, 300
+SCREENED_SHRINKAGES = [0.5, 0.1]
 WIDEST = 2048  # columns whose covariance is still cheap
 MOST_SPREAD = 128  # classes, every one of which is compared with every other
 LABELS_LOOKED_AT = 4000
@@ -146,6 +149,11 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
             if numbers and columns == 1 and "label_kernel" not in grid:
                 sliced = linear(label_kernel=Sliced(SLICES), label_shrinkage=0.0)
                 made += _filled_in(sliced, narrow, batch, seed)
+        if d > task.n and not direct and weights == [1.0] and "n_nonzero" not in grid:
+            for shrinkages, most in ([1.0], MOST_NONZERO), (SCREENED_SHRINKAGES, MOST_SCREENED):
+                counts = [m for m in NONZERO if m < min(d, most + 1)]
+                some = narrow | {"n_nonzero": counts, "shrinkage": shrinkages} | grid
+                made += _filled_in(linear(**own), some, batch, seed)
         if own == labels and not {"target_weight", "shrinkage"} & grid.keys() and d <= WIDEST:
             plain = narrow | {"target_weight": [0.0], "shrinkage": [1.0]}
             made += _filled_in(linear(), plain, batch, seed)  # PCA

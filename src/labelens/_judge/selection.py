@@ -106,8 +106,9 @@ def select(
         methods: with the exact kernel for at most 25,000 rows (10,000 with numbers as labels), with
         landmarks ("falkon") for more. For fewer components than the labels have directions it
         tries the random projections too, with `label_map="spread"`. All go over the default lists
-        of `grid`. Numbers as labels are tried with the label kernels "rbf" and "linear", and by
-        sliced inverse regression.
+        of `grid`. For more columns than rows it tries supervised PCA of few columns (`n_nonzero`),
+        chosen without the rows that are held out. Numbers as labels are tried with the
+        label kernels "rbf" and "linear", and by sliced inverse regression.
     n_components : int or list of int, default=None
         Dimensions to try. None leaves those of the `estimators`; without these it is as many as
         the labels have: the classes less one, at most the columns of X, and at most 32. Of

@@ -51,6 +51,11 @@ class SupervisedPCA(Projection):
         `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
         classes and canonical correlation analysis for `label_kernel="linear"`, for every
         `n_components`. Values below 1 allow at most 10000 classes or label features.
+    n_nonzero : int, default=None
+        Number of columns with a weight other than zero, for many more columns than rows: those with
+        the largest correlations with the labels. Their weights are soft-thresholded, as in sparse
+        PLS and nearest shrunken centroids. The columns follow from the moments, so streams and
+        merged models choose those of `fit`. None keeps all columns.
     scale : {None, "minmax", "standard"}, default=None
         Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
     class_weight : dict or "balanced", default=None
@@ -129,6 +134,7 @@ class SupervisedPCA(Projection):
         target_weight: float = 1.0,
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
+        n_nonzero: int | None = None,
         scale: Scale | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
@@ -142,6 +148,7 @@ class SupervisedPCA(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.label_shrinkage = label_shrinkage
+        self.n_nonzero = n_nonzero
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label
@@ -198,6 +205,11 @@ class SupervisedRandomProjection(Projection):
         `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
         classes and canonical correlation analysis for `label_kernel="linear"`, for every
         `n_components`. Values below 1 allow at most 10000 classes or label features.
+    n_nonzero : int, default=None
+        Number of columns with a weight other than zero, for many more columns than rows: those with
+        the largest correlations with the labels. Their weights are soft-thresholded, as in sparse
+        PLS and nearest shrunken centroids. The columns follow from the moments, so streams and
+        merged models choose those of `fit`. None keeps all columns.
     scale : {None, "minmax", "standard"}, default=None
         Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
     class_weight : dict or "balanced", default=None
@@ -281,6 +293,7 @@ class SupervisedRandomProjection(Projection):
         target_weight: float = 1.0,
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
+        n_nonzero: int | None = None,
         scale: Scale | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
@@ -295,6 +308,7 @@ class SupervisedRandomProjection(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.label_shrinkage = label_shrinkage
+        self.n_nonzero = n_nonzero
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label

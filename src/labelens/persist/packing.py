@@ -15,7 +15,7 @@ from .._core.scaling import Scaling
 from .._fit import settings
 from .._fit.fitted import recipe_of, restore, solution_of, solved_so_far
 from .._fit.projection import Projection
-from .._fit.recipe import Recipe, scales_moments, statistics
+from .._fit.recipe import Recipe, scales_moments, screens, statistics
 from .._fit.settings import is_kernel_method, solver_of
 from .._judge.atlas import Atlas
 from ..methods import METHODS
@@ -38,7 +38,7 @@ from .schema import Puts, put, take
 from .solution import put_solution, take_solution
 from .spelling import put_texts, take_texts
 from .statistics import ROWS, put_moments, take_moments
-from .strict import NUMBER, Arrays, fields, within
+from .strict import NUMBER, WHOLE, Arrays, fields, within
 from .tables import put_table, take_table
 
 OUTPUTS = ("default", "pandas", "polars")
@@ -123,6 +123,8 @@ def packed(
     }
     if moments:
         put_moments(known, arrays)
+        if recipe.columns is not None:
+            arrays["columns"] = recipe.columns
     elif recipe.phi is None:
         landmarks = None if solved is None else solved.rows
         ROWS.put(known.rows if landmarks is None else landmarks, "rows", arrays)
@@ -240,6 +242,7 @@ def built(
         spread=spread,
         label_scatter=label_scatter,
         block=facts["block"],
+        columns=_columns(arrays, estimator),
     )
     if moments:
         known: Any = take_moments(recipe, facts["n_samples"], classes, arrays)
@@ -261,6 +264,17 @@ def built(
         estimator = take_atlas(facts["atlas"], arrays, estimator)
     arrays.done()
     return configured(estimator, facts), table
+
+
+def _columns(arrays: Arrays, estimator: Any) -> NDArray[np.intp] | None:
+    """The columns of C_xx, where it is of some only."""
+    if "columns" not in arrays:
+        return None
+    columns = arrays.take("columns", WHOLE, "m").astype(np.intp)
+    inside = len(columns) and columns[0] >= 0 and columns[-1] < arrays.sizes["d"]
+    if not screens(estimator) or not inside or (np.diff(columns) <= 0).any():
+        raise ValueError("the array 'columns' does not name columns that n_nonzero has chosen")
+    return columns
 
 
 def _kernel(estimator: Any, gamma: Any) -> Kernel | None:

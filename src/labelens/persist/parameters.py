@@ -21,7 +21,12 @@ from .strict import Arrays
 
 ANYTHING = int | float | str | bool | dict | list | None
 # Parameters that files did not have at first, and what those files mean by that.
-ADDED: dict[str, Any] = {"class_weight": None, "precision": None, "label_shrinkage": 1.0}
+ADDED: dict[str, Any] = {
+    "class_weight": None,
+    "precision": None,
+    "label_shrinkage": 1.0,
+    "n_nonzero": None,
+}
 # What to do about a parameter that a file cannot hold.
 INSTEAD = {
     "kernel": "use a kernel that labelens knows by name",
@@ -96,7 +101,8 @@ def put_parameters(estimator: Any, arrays: Puts) -> dict[str, Any]:
 def take_parameters(stored: dict[str, Any], method: Any, arrays: Arrays) -> dict[str, Any]:
     """All that the method's constructor takes, and nothing else."""
     table: Table = {name: SPECIAL.get(name, PLAIN) for name in sorted(settings.names(method))}
-    found = take(table, "", arrays, ADDED | stored, "its parameters")
+    added = {name: value for name, value in ADDED.items() if name in table}
+    found = take(table, "", arrays, added | stored, "its parameters")
     kernel = take_kernel(found["label_kernel"], "label_kernel", arrays)
     return found | {"label_kernel": kernel}
 

@@ -39,13 +39,13 @@ def _scatter(p: str) -> Table:
     }
 
 
-def _moments(of_classes: bool) -> dict[str, tuple[Any, Table]]:
-    """The statistics of labels that are classes, or have q features."""
+def _moments(of_classes: bool, some: bool = False) -> dict[str, tuple[Any, Table]]:
+    """The statistics of labels that are classes, or have q features; `some`: C_xx of m columns."""
     sums: Table = {"origin": Block("p"), "class_weight": Block("c"), "sums": Block("c p")}
     columns = ("origin", "offset", "squares", "minimum", "maximum")
     return {
         "cross": (ClassSums, sums) if of_classes else (CrossMoment, _cross("q")),
-        "scatter": (Scatter, _scatter("p")),
+        "scatter": (Scatter, _scatter("m" if some else "p")),
         "sketch": (CrossMoment, _cross("g")),
         "spread": (Spread, {"weight": WEIGHT, **dict.fromkeys(columns, Block("p"))}),
         "labels": (Scatter, _scatter("c" if of_classes else "q")),
@@ -90,7 +90,7 @@ def take_moments(
     }
     parts = {
         name: made(kind, take(table, f"moments.{name}", arrays), columns=columns)
-        for name, (kind, table) in _moments(of_classes).items()
+        for name, (kind, table) in _moments(of_classes, recipe.columns is not None).items()
         if kept[name]
     }
     if of_classes:

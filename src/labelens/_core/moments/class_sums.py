@@ -116,6 +116,10 @@ class ClassSums:
         """The moment of left * factor."""
         return replace(self, origin=self.origin * factor, sums=self.sums * factor)
 
+    def only(self, which: NDArray[np.intp]) -> ClassSums:
+        """The moment of some columns of left."""
+        return replace(self, origin=self.origin[which], sums=self.sums[:, which])
+
     # As the cross-moment of rows with the one-hot matrix (see `CrossMoment`).
 
     @cached_property

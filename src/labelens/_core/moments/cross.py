@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .common import Array, Rows, about_mean, added, weighted_product, weights
 
@@ -77,4 +78,13 @@ class CrossMoment:
             origin_left=self.origin_left * factor,
             offset_left=self.offset_left * factor,
             comoment=self.comoment * factor[:, None],
+        )
+
+    def only(self, which: NDArray[np.intp]) -> CrossMoment:
+        """The moment of some columns of left."""
+        return replace(
+            self,
+            origin_left=self.origin_left[which],
+            offset_left=self.offset_left[which],
+            comoment=self.comoment[which],
         )

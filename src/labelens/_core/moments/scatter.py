@@ -129,6 +129,18 @@ class Scatter:
             cubic=placed(self.cubic),
         )
 
+    def only(self, which: NDArray[np.intp]) -> Scatter:
+        """The covariance of some columns; their Ledoit-Wolf moments cannot be had from ours."""
+        rows = devices.rows_at(self.comoment, which)
+        return replace(
+            self,
+            origin=self.origin[which],
+            offset=self.offset[which],
+            comoment=devices.rows_at(rows.T, which),
+            cubic=np.full(len(which), np.nan),
+            quartic=np.nan,
+        )
+
     def rescaled(self, factor: Array) -> Scatter:
         """The covariance of rows * factor; its Ledoit-Wolf moments cannot be had from ours."""
         return replace(

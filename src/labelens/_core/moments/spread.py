@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..._base import jit
@@ -67,6 +68,11 @@ class Spread:
             minimum=np.minimum(self.minimum, other.minimum),
             maximum=np.maximum(self.maximum, other.maximum),
         )
+
+    def only(self, which: NDArray[np.intp]) -> Spread:
+        """The spread of some columns."""
+        parts = self.origin, self.offset, self.squares, self.minimum, self.maximum
+        return Spread(self.weight, *(part[which] for part in parts))
 
     def rescaled(self, factor: Array) -> Spread:
         """The spread of rows * factor, for factors >= 0."""

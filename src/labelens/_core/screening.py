@@ -1,0 +1,32 @@
+"""Which columns depend most on the labels, and how much of their cross-moment to keep.
+
+    r_j^2 = sum_q corr(x_j, psi_q)^2         (F-statistics of one column of classes rank alike)
+    f_j = max(0, 1 - r_(m+1) / r_j)          r_(m+1): the largest of the columns that are left out
+
+Multiplying row j of C_xy by f_j is soft-thresholding of whole rows, as in sparse PLS and nearest
+shrunken centroids: a column that is barely chosen has a weight near zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .moments import Array, ClassSums, CrossMoment, Spread
+
+
+def chosen_columns(
+    cross: CrossMoment | ClassSums, spread: Spread, m: int
+) -> tuple[NDArray[np.intp], Array]:
+    """The m columns of largest r_j, in order, and the (m,) factors f_j of their rows of C_xy."""
+    covariance = cross.covariance
+    if isinstance(cross, ClassSums):
+        share = cross.offset_right
+        covariance = covariance / np.sqrt(np.maximum(share * (1 - share), 1e-300))
+    size = np.linalg.norm(covariance, axis=1)
+    varies = (spread.minimum < spread.maximum) & (spread.variance > 0)
+    r = np.where(varies, size / np.sqrt(np.where(varies, spread.variance, 1.0)), 0.0)
+    order = np.argsort(-r, kind="stable")
+    which = np.sort(order[:m])
+    left_out = r[order[m]] if m < len(r) else 0.0
+    return which, 1 - np.minimum(left_out / np.maximum(r[which], 1e-300), 1.0)
