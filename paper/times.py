@@ -1,8 +1,8 @@
 """Fit times three ways, and how they grow: the paper's Table 1, measured.
 
 "Formulas as written" are the paper's, with n x n matrices, everything included. "The authors'
-clock" is that of their published script, which for SRP and KSRP stops before X H Psi^T: it times
-the random features alone. "labelens" is a whole `fit`, validation included.
+clock" stops before the last product, X H Psi^T for SRP and KSRP: it times the random features
+alone. "labelens" is a whole `fit`, validation included.
 """
 
 from __future__ import annotations
