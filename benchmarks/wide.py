@@ -3,7 +3,8 @@
     python benchmarks/wide.py --data DIR [--draws 3] [--only NAME]
 
 compares the held-out accuracy of `select` with that of SelectKBest and shrunk LDA, tuned by five
-folds of the same 200 training rows. LDA classifies in both. DIR holds 20newsgroups/ (left out if absent).
+folds of the same 200 training rows. LDA classifies in both. DIR holds 20newsgroups/; without it
+that set is left out.
 """
 
 from __future__ import annotations
