@@ -8,6 +8,8 @@ U U^T = B^-1 C_xy C_xy^T B^-1                                direct, where k rea
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import cdist
@@ -205,8 +207,9 @@ def _gram(values, kernel, case, model, weight):
             either = Y.sum(axis=1)[:, None] + Y.sum(axis=1)[None, :] - both
             return np.where(either > 0, both / np.where(either > 0, either, 1), 1.0)
         case "sliced":
-            # The kernel of a column of several has no edges of its own.
-            count = kernel.n_slices if hasattr(kernel, "n_slices") else 10
+            # A fitted kernel has as many slices as edges, plus one; a part of several has none.
+            asked = case.model.label_kernel if getattr(kernel, "edges", None) else kernel
+            count = getattr(asked, "n_slices", 10)
             return delta_kernel(slices_of(np.array(values, dtype=float), count, weight))
         case "ranked":
             at_most = case.model.label_kernel
@@ -223,7 +226,15 @@ def _gram(values, kernel, case, model, weight):
 
 
 def slices_of(y, count, weight):
-    """(l,): the number of a label's slice, between quantiles."""
-    levels = np.arange(1, count) / count
-    edges = np.quantile(y, levels, method="inverted_cdf", weights=weight)
+    """(l,): the number of a label's slice, between quantiles.
+
+    In fractions: NumPy's quantiles settle a level that is a sum of weights by rounding.
+    """
+    heavy = [Fraction(float(w)) for w in weight]
+    total = sum(heavy) * (1 - Fraction(1, 10**12))  # sums this close are equal
+    below = {v: sum(w for w, a in zip(heavy, y, strict=True) if a <= v) for v in sorted(set(y))}
+    edges = [
+        next(v for v, share in below.items() if share * count >= total * level)
+        for level in range(1, count)
+    ]
     return np.greater.outer(y, edges).sum(axis=1)

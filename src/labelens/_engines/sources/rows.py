@@ -93,7 +93,7 @@ class ColumnLayout:
                 elif features:
                     pieces.append(numbers[here])
                 piece = batch.slice(here.start, here.stop - here.start)
-                labels.append([piece.column(j) for j in range(len(self.labels))])
+                labels.append([_label_column(piece, j) for j in range(len(self.labels))])
                 if filled == rows:
                     yield chunk()
                     pieces, labels, filled = [], [], 0
@@ -210,6 +210,15 @@ def _filled(column: Any, feature: Feature, place: Any) -> Any:
             "or leave such rows out."
         )
     return column
+
+
+def _label_column(batch: Any, j: int) -> Any:
+    """A column, ordered where polars marks an Enum in the metadata alone (older versions do)."""
+    column, marks = batch.column(j), batch.schema.field(j).metadata or {}
+    enum = b"ENUM" in marks.values() or any(key.startswith(b"_PL_ENUM_VALUES") for key in marks)
+    if not enum or getattr(column.type, "ordered", True):
+        return column
+    return type(column).from_arrays(column.indices, column.dictionary, ordered=True)
 
 
 def _put(numbers: list[tuple[Any, NDArray[Any]]], which: slice, out: NDArray[Any]) -> None:
