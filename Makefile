@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip --disable-pip-version-check --quiet install --no-compile
 OUT ?= out
 DATA ?= $(wildcard ../shared/data)
-EXTRAS := cli excel explore dask spark torch onnx
+EXTRAS := cli files explore dask spark torch onnx
 
 .PHONY: help demo paper test test-all test-lowest torture bench bench-growth bench-profile bench-quality \
 	bench-scale \

@@ -52,7 +52,7 @@ def cli(X, y, folder):
     assert made == {"embedding.parquet", "model.labelens", "embedding.png", "report.html"}, made
 
 
-def excel(X, y, folder):
+def files(X, y, folder):
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(label=y)
@@ -109,7 +109,7 @@ def onnx(X, y, folder):
     np.testing.assert_allclose(Z, model.transform(X), atol=1e-9)
 
 
-EXTRAS = {"none": no_command, "cli": cli, "excel": excel, "explore": explore, "dask": dask,
+EXTRAS = {"none": no_command, "cli": cli, "files": files, "explore": explore, "dask": dask,
           "spark": spark, "torch": torch, "onnx": onnx}  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,9 +31,17 @@ def test_embed_does_the_whole_job(run, iris, tmp_path):
     facts = json.loads(done.stdout)
     assert facts["rows"] == 150
     assert facts["features"] == 4
-    assert facts["classes"] == 3
-    assert facts["held-out 1-NN accuracy"] > 0.85
-    assert facts["... with shuffled labels"] < 0.6
+    (scores,) = facts["labels"]
+    assert (scores["name"], scores["classes"], scores["metric"]) == ("species", 3, "1-NN accuracy")
+    assert scores["heldout"] > 0.85
+    assert scores["shuffled"] < 0.6
+    assert scores["interval"][0] < scores["heldout"] < scores["interval"][1]
+    assert f"accuracy {scores['heldout']:.3f}" in scores["verdict"]
+    assert Path(facts["files"]["report"]).exists()
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "cli.md").read_text()
+    keys = guide.partition("### Keys of `--json`")[2].partition("\n## ")[0]
+    promised = {key for line in keys.split("\n") for key in re.findall(r"`(\w+)`", line[:60])}
+    assert promised == facts.keys() | scores.keys()
     assert "has the best held-out" in facts["why"]
     folder = tmp_path / "embedding"
     assert sorted(p.name for p in folder.iterdir()) == [
@@ -54,6 +63,18 @@ def test_the_table_is_short_and_honest(run, iris):
     assert done.exit_code == 0, done.output
     for words in ("held-out 1-NN accuracy", "raw columns", "commonest class", "shuffled labels"):
         assert words in done.stdout
+    assert "This embedding predicts held-out labels: accuracy" in " ".join(done.stdout.split())
+    assert "embedding/report.html" in done.stdout
+
+
+def test_the_report_is_opened_if_asked(run, iris, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    fit = ("embed", "iris.csv", "--label", "species", "--method", "spca", "--force")
+    assert run(*fit).exit_code == 0
+    assert not opened
+    assert run(*fit, "--open").exit_code == 0
+    assert opened == [(tmp_path / "embedding" / "report.html").as_uri()]
 
 
 def test_nothing_is_overwritten_without_force(run, iris, tmp_path):
@@ -139,16 +160,17 @@ def test_labels_that_are_not_one_class(run, iris, tmp_path, kind):
     done = run("embed", "iris.csv", *options, "--method", "spca", "--json")
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
-    wanted = "held-out 1-NN accuracy" if kind == "several classes" else "held-out k-NN R^2"
+    scores = {one["name"]: one for one in facts["labels"]}
+    assert list(scores) == labels
+    for one in scores.values():
+        wanted = "1-NN accuracy" if kind == "several classes" else "k-NN R^2"
+        assert one["metric"] == wanted
+        assert one["heldout"] > one["shuffled"] + 0.1
+        assert one["raw"] > 0.1
     if kind == "continuous":
-        assert facts[wanted] > 0.5
         return
-    for name in labels:
-        scores = facts[f"label {name}"]
-        assert scores[wanted] > scores["with shuffled labels"] + 0.1
-        assert scores["of the raw columns"] > 0.1
     if kind == "several classes":
-        assert [facts[f"label {name}"]["classes"] for name in labels] == [3, 2]
+        assert [one["classes"] for one in scores.values()] == [3, 2]
     table = run("embed", "iris.csv", *options, "--method", "spca", "--force").stdout
     assert all(f"label {name}" in table for name in labels)
     page = (tmp_path / "embedding" / "report.html").read_text()
@@ -233,7 +255,7 @@ def test_many_classes(run, rng, tmp_path):
     frame.assign(y=[f"class {i}" for i in y]).to_parquet(tmp_path / "data.parquet")
     done = run("embed", "data.parquet", "--label", "y", "--method", "spca", "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["classes"] == 500
+    assert json.loads(done.stdout)["labels"][0]["classes"] == 500
 
 
 def test_help_shows_examples(run):

@@ -34,7 +34,7 @@ def test_labels_are_joined_by_key(run, samples, tmp_path, on):
     assert found["sample"].tolist() == samples["sample"].tolist()
     facts = json.loads(done.stdout)
     assert facts["features"] == 4
-    assert facts["held-out 1-NN accuracy"] > 0.9
+    assert facts["labels"][0]["heldout"] > 0.9
 
 
 def test_labels_are_joined_by_position_only_if_asked(run, samples, tmp_path):
@@ -80,7 +80,7 @@ def test_a_count_is_a_number(run, houses):
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
     assert facts["task"] == "numbers"
-    assert facts["held-out k-NN R^2"] > 0.9
+    assert facts["labels"][0]["heldout"] > 0.9
     assert "R²" in facts["why"]
     assert facts["parameters"].get("random_state", 0) == 0
     assert any("taken as numbers" in note for note in facts["notes"])
@@ -95,7 +95,7 @@ def test_the_task_can_be_given(run, houses, task, metric):
     done = run("embed", "data.csv", *options)
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
-    assert (facts["task"], f"held-out {metric}" in facts) == (task, True)
+    assert (facts["task"], facts["labels"][0]["metric"]) == (task, metric)
 
 
 def test_chunks_decide_the_task_as_all_rows_do(run, houses, tmp_path):
@@ -135,7 +135,7 @@ def test_row_numbers_and_identifiers_are_left_out(run, rng):
     frame.to_csv("data.csv")  # with an index, in the order of the label
     facts, notes = told(run)
     assert facts["features"] == 1
-    assert facts["held-out 1-NN accuracy"] < 0.7
+    assert facts["labels"][0]["heldout"] < 0.7
     assert "row numbers: 'Unnamed: 0'" in notes
     assert "'code', 'customer_id'" in notes
     assert told(run, "--features", "customer_id")[0]["features"] == 1  # if asked for
@@ -160,8 +160,8 @@ def test_rows_of_one_patient_are_held_out_together(run, rng, method):
     frame.to_csv("data.csv", index=False)
     alone = told(run, "--drop", "patient", "--method", method)[0]
     grouped = told(run, "--groups", "patient", "--method", method)[0]
-    assert alone["held-out 1-NN accuracy"] > 0.9
-    assert grouped["held-out 1-NN accuracy"] < 0.8
+    assert alone["labels"][0]["heldout"] > 0.9
+    assert grouped["labels"][0]["heldout"] < 0.8
     assert grouped["features"] == 5
 
 
@@ -278,6 +278,12 @@ def test_a_model_is_not_merged_with_itself(run, mixed):
     assert "would count twice" in " ".join(done.output.split())
 
 
+def saw(run):
+    done = run("info", "embedding/model.labelens")
+    assert done.exit_code == 0
+    return done.output
+
+
 # Rows --------------------------------------------------------------------------------------------
 
 
@@ -287,11 +293,14 @@ def test_a_given_split_is_kept(run, rng, tmp_path):
     frame[:60].to_csv("data.csv", index=False)
     frame[60:].assign(a=lambda f: -f["a"]).to_csv("test.csv", index=False)  # all wrong
     facts, _ = told(run, "--test", "test.csv", "--format", "csv")
-    assert facts["held-out 1-NN accuracy"] < 0.4
-    assert facts["model_rows"] == "60 of 90"
+    assert facts["labels"][0]["heldout"] < 0.4
+    assert (facts["model_rows"], facts["rows"]) == (60, 90)
     found = pd.read_csv(tmp_path / "embedding" / "embedding.csv")
     assert found["part"].tolist() == ["train"] * 60 + ["test"] * 30
-    assert told(run, "--refit")[0]["model_rows"] == "60 of 60"
+    told(run)
+    assert "45 of 60 rows (75%)" in " ".join(saw(run).split())
+    assert told(run, "--refit")[0]["model_rows"] == 60
+    assert "rows (" not in saw(run)
     assert load(tmp_path / "embedding" / "model.labelens").n_samples_seen_ == 60
 
 

@@ -47,7 +47,7 @@ def build(method: str, options: dict[str, Any]) -> Any:
     return (SupervisedPCA if method == "pca" else METHODS[method])(**given)
 
 
-def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
+def read(data: Path, columns: o.ColumnOptions, bar: Bar, transpose: bool = False) -> Any:
     """A file as a DataFrame, with the labels of a second file; rows are named by --id."""
     frame = tables.read(
         data,
@@ -56,6 +56,7 @@ def read(data: Path, columns: o.ColumnOptions, bar: Bar) -> Any:
         lambda share: bar.at(READING, share),
         on=columns.on,
         by_position=columns.by_position,
+        transpose=transpose,
     )
     if columns.id is None or columns.id == frame.index.name:
         return frame
@@ -76,10 +77,14 @@ def matching(asked: list[str] | None, names: list[str]) -> list[str]:
 
 
 def load(
-    data: Path, columns: o.ColumnOptions, bar: Bar, encoder: tables.TableEncoder | None = None
+    data: Path,
+    columns: o.ColumnOptions,
+    bar: Bar,
+    encoder: tables.TableEncoder | None = None,
+    transpose: bool = False,
 ) -> tables.Table:
     """Read a file and pick its columns, as the encoder does if there is one; a label is needed."""
-    frame = read(data, columns, bar)
+    frame = read(data, columns, bar, transpose)
     label = label_names(list(frame.columns), columns)
     table = tables.pick(
         frame,

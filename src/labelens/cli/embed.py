@@ -7,6 +7,7 @@ import shlex
 import sys
 import textwrap
 import warnings
+import webbrowser
 from collections import Counter
 from dataclasses import asdict, replace
 from importlib.resources import as_file, files
@@ -29,28 +30,33 @@ from ..plot.canvas import shown as shown_name
 from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
 from ..report.columns import embedding_frame
+from ..report.evidence import interpret, interval
 from . import options as o
 from .build import load, pick_map, pick_model, settle, stages
 from .output import Bar, in_words, new_files, show, warnings_as
 
 MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of gamma
 MOST_PLOTS = 9
+SCHEMA = 1  # of --json: it counts up when a key goes or changes its meaning
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
 
 
 def embed(
-    data: o.Data,
     columns: o.ColumnOptions,
     wanted: o.MethodOptions,
+    data: o.Data = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("embedding"),
     test: Annotated[
-        Path | None, typer.Option(help="A file of rows to hold out, in place of a quarter.")
+        str | None, typer.Option(help="A file of rows to hold out, in place of a quarter.")
     ] = None,
+    sql: o.Sql = None,
+    transpose: o.Transpose = False,
     refit: Annotated[
         bool, typer.Option("--refit", help="Save a model of all rows, held-out rows too.")
     ] = False,
     format: Annotated[o.Format, typer.Option(help="Of the embedding.")] = o.Format.parquet,
+    open: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -69,12 +75,13 @@ def embed(
         work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING)
         with (
             new_files(out, [embedding, *FILES.values()], force) as folder,
+            tables.located(data, sql) as place,
             Bar(work, quiet or json) as bar,
         ):
-            table = load(data, columns, bar)
+            table = load(place, columns, bar, transpose=transpose)
             first = len(table.X)
             if test is not None:
-                table = stacked(table, load(test, columns, bar, table.encoder))
+                table = stacked(table, load(Path(test), columns, bar, table.encoder, transpose))
             notes = list(table.notes)
             y, settled = table.labels, list[str]()
             asked, kind = settle(wanted.parameters(), y, len(table.names), settled, columns.kind)
@@ -92,21 +99,29 @@ def embed(
                 model, table.X, y, wanted.seed, table.names, bar.at, kind=kind, test=apart
             )
             labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
-            facts = summary(data, table, reason, trial, labels, kind)
+            record = summary(place, table, reason, trial, labels, kind)
             bar.at(WRITING)
             frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
             tables.write(with_unlabelled(frame, table, trial.model), folder / embedding)
             model = trial.model
             if refit:
                 model = clone(model).fit(pandas_frame(table), y)
-            facts["model_rows"] = f"{len(y) if refit else len(train)} of {len(y)}"
+            record["model_rows"] = len(y) if refit else len(train)
+            facts = in_short(record)
             with warnings_as(notes, folder):
                 save(model, folder / FILES["model"], table=table.encoder)
             bar.at(DRAWING)
-            draw(folder / FILES["picture"], trial, labels, facts["method"])
+            draw(folder / FILES["picture"], trial, labels, record["method"])
             bar.at(REPORTING)
             write_report(folder / FILES["report"], contents(table, trial, labels, facts, notes))
-        show(facts | {"written": str(out)}, json, quiet, notes)
+        files = {"embedding": embedding, **FILES}
+        record["files"] = {what: str(out / name) for what, name in files.items()}
+        verdicts = {one["name"]: f"{one['grade']}. {one['verdict']}" for one in record["labels"]}
+        facts["verdict"] = verdicts if len(verdicts) > 1 else record["labels"][0]["verdict"]
+        written = {"written": str(out), "report": str(out / FILES["report"])}
+        show(record if json else facts | written, json, quiet, notes)
+        if open:
+            webbrowser.open((out / FILES["report"]).absolute().as_uri())
 
 
 def demo(
@@ -115,7 +130,8 @@ def demo(
 ) -> None:
     """Embed the bundled sonar returns: mines and rocks."""
     with as_file(files("labelens") / "datasets" / "data" / "sonar.csv") as path:
-        embed(path, o.ColumnOptions(label=["class"]), o.MethodOptions(), out=out, force=force)
+        columns = o.ColumnOptions(label=["class"])
+        embed(columns, o.MethodOptions(), data=str(path), out=out, force=force)
 
 
 def stacked(first: tables.Table, second: tables.Table) -> tables.Table:
@@ -158,37 +174,54 @@ def summary(
     columns: dict[str, NDArray[Any]],
     kind: Kind,
 ) -> dict[str, Any]:
-    """What is printed."""
-    facts: dict[str, Any] = dict(data=data.name, rows=len(table.X), features=len(table.names))
-    facts["task"] = kind
-    classes = [{"classes": len(set(values.tolist()))} for values in columns.values()]
-    several = len(columns) > 1
-    if not trial.continuous and not several:
-        facts |= classes[0]
-    facts |= {"method": type(trial.model).__name__, "parameters": changed_parameters(trial.model)}
-    if reason:
-        facts["why"] = reason
-    facts["fit_seconds"] = trial.fit_seconds
-    for name, count, judgement in zip(columns, classes, trial.each, strict=True):
-        lines = in_short(judgement.scores)
-        if several:
-            lines = {name.removeprefix("... "): value for name, value in lines.items()}
-            lines = {f"label {name}": lines if trial.continuous else count | lines}
-        facts |= lines
-    if trial.sampled:
+    """What --json prints: the keys are promised, and explained in docs/guides/cli.md."""
+
+    def judged(name: str, values: NDArray[Any], scores: Scores) -> dict[str, Any]:
+        facts, n = asdict(scores), int(trial.test.sum())
+        verdict = interpret(facts, n)
+        classes = None if trial.continuous else len(set(values.tolist()))
+        told = {"interval": interval(facts, n), "grade": verdict.grade, "verdict": verdict.sentence}
+        return {"name": name, "classes": classes, **facts, **told}
+
+    return dict(
+        schema=SCHEMA,
+        data=data.name,
+        rows=len(table.X),
+        features=len(table.names),
+        task=kind,
+        method=type(trial.model).__name__,
+        parameters=changed_parameters(trial.model),
+        why=reason or None,
+        fit_seconds=trial.fit_seconds,
+        held_out_rows=int(trial.test.sum()),
+        scores_of_a_sample=trial.sampled,
+        labels=[
+            judged(name, values, judgement.scores)
+            for (name, values), judgement in zip(columns.items(), trial.each, strict=True)
+        ],
+    )
+
+
+def in_short(record: dict[str, Any]) -> dict[str, Any]:
+    """The same for people."""
+    names = ("data", "rows", "features", "task", "method", "parameters", "why", "fit_seconds")
+    facts = {name: record[name] for name in names if record[name] is not None}
+    several = len(record["labels"]) > 1
+    for one in record["labels"]:
+        lines = {} if one["classes"] is None else {"classes": one["classes"]}
+        dots = "" if several else "... "
+        lines |= {
+            f"held-out {one['metric']}": one["heldout"],
+            f"{dots}of the raw columns": one["raw"],
+            f"{dots}of the fitted rows": one["train"],
+        }
+        if one["majority"] is not None:
+            lines[f"{dots}of the commonest class"] = one["majority"]
+        lines[f"{dots}with shuffled labels"] = one["shuffled"]
+        facts |= {f"label {one['name']}": lines} if several else lines
+    if record["scores_of_a_sample"]:
         facts["note"] = "scores are of a sample of the rows"
-    return facts
-
-
-def in_short(scores: Scores) -> dict[str, Any]:
-    told = {
-        f"held-out {scores.metric}": scores.heldout,
-        "... of the raw columns": scores.raw,
-        "... of the fitted rows": scores.train,
-    }
-    if scores.majority is not None:
-        told["... of the commonest class"] = scores.majority
-    return told | {"... with shuffled labels": scores.shuffled}
+    return facts | {"model_rows": f"{record['model_rows']} of {record['rows']}"}
 
 
 def contents(

@@ -12,6 +12,7 @@ import typer
 from ..explorer.explored import bundled, from_file
 from ..explorer.opening import link_file
 from ..explorer.server import Explorer, Sessions, session_of
+from ..tables import located
 from . import options as o
 from .build import READING, check_labels, label_names, read
 from .output import Bar, in_words, messages
@@ -20,9 +21,11 @@ from .output import Bar, in_words, messages
 def explore(
     columns: o.ColumnOptions,
     data: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(help="As for embed; the bundled data sets if none is named."),
     ] = None,
+    sql: o.Sql = None,
+    transpose: o.Transpose = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -36,8 +39,9 @@ def explore(
     labelens explore people.parquet --label age --label city
     """  # noqa: D301
     with in_words(stopped="the page is served no more"):
-        if data is not None:
-            sessions = _opened(data, columns)
+        if data is not None or sql is not None:
+            with located(data, sql) as place:
+                sessions = _opened(place, columns, transpose)
         elif columns != o.ColumnOptions():
             raise ValueError("These options choose columns of a file; name the file first.")
         else:
@@ -61,15 +65,15 @@ def _run_and_show(explorer: Explorer) -> None:
             opening.cancel()
 
 
-def _opened(data: Path, columns: o.ColumnOptions) -> Sessions:
+def _opened(data: Path, columns: o.ColumnOptions, transpose: bool) -> Sessions:
     """A file, read, checked and split."""
     with Bar([READING]) as bar:
-        frame = read(data, columns, bar)
+        frame = read(data, columns, bar, transpose)
     material = from_file(
         frame,
         data,
         label_names(list(frame.columns), columns),
-        columns.labels,
+        None if columns.labels is None else Path(columns.labels),
         columns.features,
         columns.drop,
         columns.impute.value,

@@ -23,7 +23,7 @@ from .._out_of_core.checkpoint import Checkpoint
 from .._out_of_core.fitting import stream_into
 from .._out_of_core.plan import CHUNK_BYTES
 from ..persist import load_with_table, save
-from ..tables import TableEncoder
+from ..tables import TableEncoder, located
 from . import options as o
 from .build import READING, build, choose, label_names, load, matching, pick_model, settle, stages
 from .output import Bar, Meter, in_words, new_file, show
@@ -33,9 +33,9 @@ COMPARED, LOOKED_AT = 4096, 16384
 
 
 def fit(
-    data: o.Data,
     columns: o.ColumnOptions,
     wanted: o.MethodOptions,
+    data: o.Data = None,
     out: o.ModelOut = Path("model.labelens"),
     memory: o.Memory = None,
     checkpoint: Annotated[
@@ -47,6 +47,8 @@ def fit(
         typer.Option(help="A model: use its columns and parameters, for labelens merge."),
     ] = None,
     moments: o.Kept = False,
+    sql: o.Sql = None,
+    transpose: o.Transpose = False,
     force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -60,27 +62,42 @@ def fit(
     with in_words(quiet or json):
         if is_streamed(data, memory, checkpoint):
             start = perf_counter()
-            with new_file(out, force) as path, Meter(quiet or json) as meter:
+            check_rows_are_rows(transpose)
+            with (
+                new_file(out, force) as path,
+                located(data, sql) as place,
+                Meter(quiet or json) as meter,
+            ):
                 if like is not None:
                     raise ValueError("--like is for rows that are read at once.")
                 model, source, encoder, reason, notes, state = fit_streamed(
-                    data, columns, wanted, memory, checkpoint, meter
+                    place, columns, wanted, memory, checkpoint, meter
                 )
                 save(model, path, moments=moments, table=encoder)
             if state is not None:
                 state.remove()  # not before there is a model
-            facts = _facts(str(data), model.n_samples_seen_, source.head.shape[1], model, reason)
+            facts = _facts(
+                data or "query", model.n_samples_seen_, source.head.shape[1], model, reason
+            )
             seconds = perf_counter() - start
             show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
             return
         if like is not None:
-            with new_file(out, force) as path, Bar([READING, FITTING], quiet or json) as bar:
-                facts, notes = _fit_like(like, data, columns, bar, path)
+            with (
+                new_file(out, force) as path,
+                located(data, sql) as place,
+                Bar([READING, FITTING], quiet or json) as bar,
+            ):
+                facts, notes = _fit_like(like, place, columns, bar, path, transpose)
             show(facts | {"written": str(out)}, json, quiet, notes)
             return
         work = stages(wanted.method, FITTING)
-        with new_file(out, force) as path, Bar(work, quiet or json) as bar:
-            table = load(data, columns, bar)
+        with (
+            new_file(out, force) as path,
+            located(data, sql) as place,
+            Bar(work, quiet or json) as bar,
+        ):
+            table = load(place, columns, bar, transpose=transpose)
             notes = list(table.notes)
             y = table.labels
             asked, kind = settle(wanted.parameters(), y, len(table.names), notes, columns.kind)
@@ -92,16 +109,16 @@ def fit(
             model.fit(rows, table.labels)
             seconds = perf_counter() - start
             save(model, path, moments=moments, table=table.encoder)
-        facts = _facts(data.name, len(table.X), len(table.names), model, reason)
+        facts = _facts(place.name, len(table.X), len(table.names), model, reason)
         show(facts | {"fit_seconds": seconds, "written": str(out)}, json, quiet, notes)
 
 
 def _fit_like(
-    like: Path, data: Path, columns: o.ColumnOptions, bar: Bar, path: Path
+    like: Path, data: Path, columns: o.ColumnOptions, bar: Bar, path: Path, transpose: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """A model that can be merged with another: its columns, its parameters, other rows."""
     first, encoder = load_with_table(like)
-    table = load(data, columns, bar, encoder)
+    table = load(data, columns, bar, encoder, transpose)
     model = clone(first)
     if hasattr(first, "label_kernel_") and not isinstance(first.label_kernel_, str):
         model.set_params(label_kernel=first.label_kernel_)
@@ -123,10 +140,15 @@ def _facts(data: str, rows: int, features: int, model: Any, reason: str) -> dict
 # In chunks -------------------------------------------------------------------------------------
 
 
-def is_streamed(data: Path, *options: Any) -> bool:
+def is_streamed(data: str | None, *options: Any) -> bool:
     """Whether the data is several files, or one of the options that only streams have is given."""
-    several = has_magic(str(data)) and not data.exists()
+    several = data is not None and has_magic(data) and not Path(data).exists()
     return several or any(option is not None for option in options)
+
+
+def check_rows_are_rows(transpose: bool) -> None:
+    if transpose:
+        raise ValueError("--transpose needs all columns at once: it is not for rows in chunks.")
 
 
 def fit_streamed(

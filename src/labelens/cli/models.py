@@ -69,7 +69,14 @@ def _contents(path: Path) -> str:
 def info(model: o.Model, json: o.Json = False) -> None:
     """Say what a model file holds, without trusting it."""
     with in_words():
-        show(persist.info(model), json, quiet=False)
+        facts, notes = persist.info(model), []
+        rows, saw = facts["table_rows"], facts["n_samples"]
+        if rows is not None and saw < rows:
+            notes.append(
+                f"The model saw {saw:,} of {rows:,} rows ({saw / rows:.0%}): the others were held "
+                "out. `labelens embed --refit` saves a model of all rows."
+            )
+        show(facts, json, quiet=False, notes=notes)
 
 
 def export(

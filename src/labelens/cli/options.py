@@ -37,10 +37,20 @@ def filling(impute: Impute | None) -> Any:
 
 
 Data = Annotated[
-    Path,
+    str | None,
     typer.Argument(
-        help="CSV, TSV, text, JSON lines, Excel, parquet, Arrow, .npy, .npz; .gz, .zip too."
+        help="CSV, TSV, text, JSON lines, Excel, parquet, Arrow, .npy, .npz, IDX; .gz, .zip too; a "
+        "URL; a Delta table or a data set of Hugging Face; - for standard input.",
+        show_default=False,
     ),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option("--sql", help="A query of DuckDB in place of a file, or of DATA, its database."),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option("--transpose", help="Columns of the file are rows; its first column, names."),
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, .labelens.")]
 Memory = Annotated[
@@ -62,7 +72,7 @@ class ColumnOptions:
     label: Annotated[
         list[str] | None, typer.Option(help="The column of labels; may be repeated.")
     ] = None
-    labels: Annotated[Path | None, typer.Option(help="A second file, of labels.")] = None
+    labels: Annotated[str | None, typer.Option(help="A second file, of labels.")] = None
     on: Annotated[
         str | None, typer.Option(help="The key that joins --labels; found if there is one only.")
     ] = None

@@ -192,8 +192,7 @@ def new_file(path: Path, force: bool) -> Iterator[Path]:
 def show(facts: dict[str, Any], as_json: bool, quiet: bool, notes: Sequence[str] = ()) -> None:
     """Facts as a table for people, after what they should know; or as JSON for machines."""
     if as_json:
-        shown = facts | ({"notes": list(notes)} if notes else {})
-        typer.echo(json.dumps(shown, indent=1, default=str))
+        typer.echo(json.dumps(facts | {"notes": list(notes)}, indent=1, default=str))
         return
     if quiet:
         return

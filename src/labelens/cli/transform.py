@@ -15,18 +15,20 @@ from ..persist import load_with_table
 from ..report.columns import embedding_frame
 from . import options as o
 from .build import READING
-from .fit import is_streamed
+from .fit import check_rows_are_rows, is_streamed
 from .output import Bar, Meter, in_words, new_file, show
 
 
 def transform(
     model: o.Model,
-    data: o.Data,
     out: Annotated[Path, typer.Option(help="The embedding, .parquet, .csv or .npy.")],
+    data: o.Data = None,
     impute: Annotated[
         o.Impute | None, typer.Option(help="If not as in `fit`: drop leaves rows with gaps out.")
     ] = None,
     memory: o.Memory = None,
+    sql: o.Sql = None,
+    transpose: o.Transpose = False,
     force: o.Force = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -40,26 +42,42 @@ def transform(
     with in_words(quiet or json):
         if out.suffix not in (".parquet", ".csv", ".npy"):
             raise ValueError(f"--out must end in .parquet, .csv or .npy, got {out.name!r}.")
-        if is_streamed(data, memory) or out.suffix == ".npy":
+        streamed = is_streamed(data, memory) or out.suffix == ".npy"
+        if streamed:
+            check_rows_are_rows(transpose)
             if impute is not None:
                 raise ValueError(
                     "--impute is not for rows read in chunks, nor for .npy: gaps are filled as in "
                     "`fit`. Leave it out, or write .parquet or .csv."
                 )
-            with new_file(out, force) as path, Meter(quiet or json) as meter:
+            with (
+                new_file(out, force) as path,
+                tables.located(data, sql) as place,
+                Meter(quiet or json) as meter,
+            ):
                 estimator, encoder = load_with_table(model)
-                if encoder is not None and column_names(data) is None:
+                if encoder is not None and column_names(place) is None:
                     _check_numbers(encoder)
                     encoder = None
                 meter.does("embedding")
-                stream(estimator, data, path, encoder=encoder, memory=memory, progress=meter)
-            facts = {"model": model.name, "data": str(data), "components": estimator.n_components_}
+                stream(estimator, place, path, encoder=encoder, memory=memory, progress=meter)
+            facts = {
+                "model": model.name,
+                "data": data or "query",
+                "components": estimator.n_components_,
+            }
             show(facts | {"written": str(out)}, json, quiet)
             return
         work = [READING, "embedding", "writing"]
-        with new_file(out, force) as path, Bar(work, quiet or json) as bar:
+        with (
+            new_file(out, force) as path,
+            tables.located(data, sql) as place,
+            Bar(work, quiet or json) as bar,
+        ):
             estimator, encoding = load_with_table(model)
-            frame = tables.read(data, progress=lambda share: bar.at(READING, share))
+            frame = tables.read(
+                place, progress=lambda share: bar.at(READING, share), transpose=transpose
+            )
             bar.at("embedding")
             names = getattr(estimator, "feature_names_in_", None)
             features: Any = names if encoding is None else encoding
@@ -72,7 +90,7 @@ def transform(
             Z = estimator.transform(rows)
             bar.at("writing")
             tables.write(embedding_frame(table.shown.index, Z), path)
-        facts = {"model": model.name, "data": data.name, "rows": len(Z)}
+        facts = {"model": model.name, "data": place.name, "rows": len(Z)}
         show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet, table.notes)
 
 

@@ -190,6 +190,7 @@ def info(path: PathLike) -> dict[str, Any]:
         "n_features_in": facts["n_features_in"],
         "feature_names": None if names is None else names.tolist(),
         "impute": None if table is None else table.impute,
+        "table_rows": getattr(table, "n_samples_seen_", None),
         "label_kernel": None if psi is None else _shown(psi.kernel),
         "classes": _shown(classes),
         "n_samples": facts["n_samples"],

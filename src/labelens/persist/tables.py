@@ -12,7 +12,7 @@ from ..tables.encoder import IMPUTE
 from ..tables.encoding import KINDS
 from .schema import Puts
 from .spelling import put_texts, take_texts
-from .strict import FLOAT, WHOLE, Arrays, fields, texts
+from .strict import FLOAT, WHOLE, Arrays, fields, texts, within
 
 KIND_NAMES, READING_NAMES = list(KINDS), ["", *READINGS]
 # Of every column: kind, reading, number of levels, number of fills, gaps, clock.
@@ -38,12 +38,13 @@ def put_table(encoder: TableEncoder, arrays: Puts) -> dict[str, Any]:
         ],
         np.int64,
     )
-    return {"impute": encoder.impute, "na": list(encoder.na)}
+    rows = getattr(encoder, "n_samples_seen_", None)
+    return {"impute": encoder.impute, "na": list(encoder.na)} | ({"rows": rows} if rows else {})
 
 
 def take_table(facts: Any, names: list[str] | None, arrays: Arrays) -> TableEncoder:
     """The encoder, whose features are `names`."""
-    facts = fields(facts, "its table", impute=str, na=list)
+    facts = fields({"rows": None} | facts, "its table", impute=str, na=list, rows=int | None)
     if facts["impute"] not in IMPUTE:
         raise ValueError(f"its table fills gaps with {facts['impute'][:40]!r}")
     na = texts(facts["na"], "what its table takes for gaps")
@@ -73,6 +74,8 @@ def take_table(facts: Any, names: list[str] | None, arrays: Arrays) -> TableEnco
         )
         at, value = at + n_levels, value + n_fill
     encoder = TableEncoder.of(columns, facts["impute"], na)
+    if facts["rows"] is not None:
+        encoder.n_samples_seen_ = within(facts["rows"], 1, 2**63 - 1, "rows of its table")
     if encoder.get_feature_names_out().tolist() != names:
         raise ValueError("the columns of its table do not fit its features")
     return encoder

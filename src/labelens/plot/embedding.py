@@ -82,7 +82,10 @@ def scatter(
     remarks = [canvas.draw_rows(ax, points, colouring, mask, limits)]
     if not strip:
         limits = canvas.same_unit(ax, limits)
-    ax.set(xlim=limits[0], ylim=limits[1], xlabel="component 1")
+    # Not fixed: the layout may widen them, of which matplotlib warns where they are fixed.
+    ax.set_xlim(limits[0], auto=not strip)
+    ax.set_ylim(limits[1], auto=not strip)
+    ax.set_xlabel("component 1")
     ax.locator_params(nbins=6)
     dense = len(points) > canvas.MOST_POINTS
     keys = []

@@ -1,6 +1,7 @@
 """Tables as people keep them: files of columns, some of which are labels.
 
 files.py, text.py   reading and writing
+places.py           tables that are not one local file
 joining.py          labels of a second file
 cells.py            what a cell says
 summary.py          mergeable statistics of columns
@@ -14,5 +15,6 @@ from .encoder import TableEncoder
 from .encoding import EncodedColumn as EncodedColumn
 from .files import read, write
 from .joining import join
+from .places import located
 
-__all__ = ["Table", "TableEncoder", "align", "join", "pick", "read", "write"]
+__all__ = ["Table", "TableEncoder", "align", "join", "located", "pick", "read", "write"]

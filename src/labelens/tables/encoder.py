@@ -57,6 +57,8 @@ times, the day |
         The columns that are used, and how.
     left_out_ : dict
         Names of the others, and why they are not.
+    n_samples_seen_ : int
+        Rows that it was fitted on.
     feature_names_in_, n_features_in_
         Of the table.
 
@@ -120,6 +122,9 @@ times, the day |
         self.__dict__.pop("columns_", None)
         self.feature_names_in_ = np.array(list(self._summary.columns), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
+        self.n_samples_seen_ = max(
+            (seen.rows for seen in self._summary.columns.values()), default=0
+        )
         return self
 
     def __getattr__(self, name: str) -> Any:

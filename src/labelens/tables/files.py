@@ -11,8 +11,10 @@ from bz2 import BZ2File
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from glob import has_magic
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, BytesIO, FileIO
+from math import prod
 from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
@@ -20,15 +22,18 @@ from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._base.optional import require
 from .._base.validation import some
 from .joining import join
+from .places import located
 from .text import NOT_GZIPPED, NULLS, TextFile, narrowed, only_member
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
 
+MOST_DENSE = 1 << 28  # numbers of a sparse matrix that becomes a table
 # What NumPy, gzip and zip raise for bytes that are not what they should be. (RuntimeError: a zip
 # that wants a password, or is compressed in a way that Python does not know.)
 BROKEN: tuple[type[Exception], ...] = (
@@ -38,18 +43,56 @@ BROKEN: tuple[type[Exception], ...] = (
 
 
 def read(
-    path: Path,
-    labels: Path | None = None,
+    path: str | Path,
+    labels: str | Path | None = None,
     wanted: Sequence[str] = (),
     progress: Callable[[float], object] = lambda share: None,
     *,
     on: str | None = None,
     by_position: bool = False,
+    transpose: bool = False,
 ) -> Frame:
-    """A file of any kind we know as a DataFrame; `labels` is a second file, joined by `join`.
+    """Rows of any kind of file we know as a DataFrame; `labels` is a second file, joined by `join`.
 
-    `progress` is called with the share of the file that has been read.
+    `path` is anything that `located` finds. With `transpose` the columns of the file are the rows,
+    and its first column has the names of the features. `progress` is called with the share of the
+    file that has been read.
     """
+    with located(path) as place:
+        frame = _read_all(place, progress)
+        named = not place.name.endswith(NAMELESS)
+    other = None if labels is None else read(labels)
+    if transpose:
+        frame = _transposed(frame, _name_of_rows(frame, other, on))
+    if other is not None:
+        by_position = by_position or not (named or on)
+        frame = join(frame, other, wanted, on=on, by_position=by_position)
+    elif transpose:
+        frame = frame.set_index(frame.columns[0])
+    if duplicates := sorted(set(frame.columns[frame.columns.duplicated()])):
+        raise ValueError(f"{place.name} has two columns called {duplicates[0]!r}; rename one.")
+    if not len(frame):
+        raise ValueError(f"{place.name} has {len(frame.columns)} columns and no rows.")
+    return frame
+
+
+def _read_all(place: Path, progress: Callable[[float], object]) -> Frame:
+    """A file, or the files of a glob, one after the other."""
+    if place.exists() or not has_magic(str(place)):
+        return _read_one(place, progress)
+    paths = sorted(place.parent.glob(place.name))
+    if not paths:
+        raise FileNotFoundError(f"No file is called {place}.")
+    frames = [_read_one(path, lambda share: None) for path in paths]
+    for path, frame in zip(paths, frames, strict=True):
+        if strange := set(frame.columns) ^ set(frames[0].columns):
+            raise ValueError(f"{path} and {paths[0]}: only one has the column {min(strange)!r}.")
+    whole = require("pandas", extra="cli").concat(frames, ignore_index=True)
+    whole.attrs["notes"] = [note for frame in frames for note in frame.attrs.get("notes", ())]
+    return whole
+
+
+def _read_one(path: Path, progress: Callable[[float], object]) -> Frame:
     pandas = require("pandas", extra="cli")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
@@ -68,16 +111,27 @@ def read(
     except BROKEN as error:
         raise ValueError(f"{path.name} cannot be read: {_reason(error)}") from error
     frame.columns = [str(column) for column in frame.columns]
-    if labels is not None:
-        named = kind not in (".npy", ".npz")
-        frame = join(
-            frame, read(labels), wanted, on=on, by_position=by_position or not (named or on)
-        )
-    if duplicates := sorted(set(frame.columns[frame.columns.duplicated()])):
-        raise ValueError(f"{path.name} has two columns called {duplicates[0]!r}; rename one.")
-    if not len(frame):
-        raise ValueError(f"{path.name} has {len(frame.columns)} columns and no rows.")
     return frame
+
+
+def _transposed(frame: Frame, name: str) -> Frame:
+    """Columns as rows; their names become a first column with this name."""
+    names = frame.iloc[:, 0].astype(str)
+    if names.duplicated().any():
+        twice = names[names.duplicated()].iloc[0]
+        raise ValueError(f"--transpose: {twice!r} is twice in the first column, of names.")
+    turned = frame.iloc[:, 1:].T.infer_objects().set_axis(names.tolist(), axis=1)
+    turned.insert(0, name, turned.index.astype(str), allow_duplicates=True)
+    turned = turned.reset_index(drop=True)
+    turned.attrs["notes"] = frame.attrs.get("notes", [])
+    return turned
+
+
+def _name_of_rows(frame: Frame, labels: Frame | None, on: str | None) -> str:
+    """The column of labels that names what were columns."""
+    names = set(frame.columns[1:])
+    keys = [] if labels is None else [c for c in labels if names & set(labels[c].astype(str))]
+    return on or (keys[0] if keys else "row")
 
 
 def _unpacked_zst(file: Any) -> Any:
@@ -144,6 +198,21 @@ def _text(pandas: Any, path: Path, stream: Any) -> Frame:
     return frame
 
 
+def _idx(pandas: Any, path: Path, stream: Any) -> Frame:
+    """Numbers as MNIST's files have them: a type, the shape, and the bytes."""
+    content = stream.read()
+    kind = dict(zip((8, 9, 11, 12, 13, 14), ("u1", "i1", ">i2", ">i4", ">f4", ">f8"), strict=True))
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in kind or not content[3]:
+        raise ValueError("it does not begin as IDX files do.")
+    begin = 4 + 4 * content[3]
+    shape = np.frombuffer(content[4:begin], ">u4").astype(np.int64)
+    dtype = np.dtype(kind[content[2]])
+    if len(shape) != content[3] or len(content) - begin != prod(shape.tolist()) * dtype.itemsize:
+        raise ValueError(f"it should hold {' x '.join(map(str, shape))} numbers, and does not.")
+    array = np.frombuffer(content, dtype, offset=begin).reshape(shape)
+    return _columns(pandas, array.astype(dtype.newbyteorder("=")))
+
+
 def _array(pandas: Any, path: Path, stream: Any) -> Frame:
     return _columns(pandas, load_array(stream))
 
@@ -183,9 +252,29 @@ def load_arrays(file: Any) -> dict[str, NDArray[Any]]:
         raise ValueError("it is a single array; call it .npy")
     with stored:
         arrays = {name: stored[name] for name in stored.files}
-    if strange := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+    if {"format", "shape", "data"} <= arrays.keys():
+        arrays = {"X": _sparse(arrays)}
+    if strange := [name for name, array in arrays.items() if not hasattr(array, "shape")]:
         raise ValueError(f"{strange[0]!r} in it is no array")
     return arrays
+
+
+def _sparse(parts: dict[str, NDArray[Any]]) -> Any:
+    """What `scipy.sparse.save_npz` has written; scipy checks the parts."""
+    kind, shape = parts["format"].item(), tuple(parts["shape"].tolist())
+    form = kind.decode() if isinstance(kind, bytes) else str(kind)
+    if form not in ("csr", "csc", "coo"):
+        raise ValueError(
+            f"a sparse matrix of the format {form[:20]!r} is not known; save it as CSR."
+        )
+    places = ("row", "col") if form == "coo" else ("indices", "indptr")
+    if missing := [name for name in places if name not in parts]:
+        raise ValueError(f"the sparse matrix in it has no {missing[0]}.")
+    pair = tuple(parts[name] for name in places)
+    given = (parts["data"], pair) if form == "coo" else (parts["data"], *pair)
+    made = getattr(sparse, f"{form}_matrix")(given, shape=shape).tocsr()
+    made.check_format()
+    return made
 
 
 def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
@@ -199,9 +288,16 @@ def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
     return wide[0]
 
 
-def _columns(pandas: Any, array: NDArray[Any]) -> Frame:
+def _columns(pandas: Any, array: Any) -> Frame:
     if array.ndim == 0:
         raise ValueError("it holds a single number; rows and columns are wanted")
+    if sparse.issparse(array):
+        if prod(array.shape) > MOST_DENSE:
+            raise ValueError(
+                f"its sparse matrix would have {prod(array.shape):,} numbers as a table; --memory "
+                "keeps it sparse, and labelens.fit in Python does."
+            )
+        array = array.toarray()
     array = array.reshape(len(array), -1)  # images, row by row
     return pandas.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
 
@@ -218,7 +314,7 @@ def _json(pandas: Any, path: Path, stream: Any) -> Frame:
 
 def _sheet(pandas: Any, path: Path, stream: Any) -> Frame:
     """The first sheet of a workbook."""
-    require("openpyxl", extra="excel")
+    require("openpyxl", extra="files")
     return pandas.read_excel(BytesIO(stream.read()), na_values=NULLS, keep_default_na=False)
 
 
@@ -236,7 +332,9 @@ READERS: dict[str, Callable[[Any, Path, Any], Frame]] = {
     ".arrow": lambda pandas, path, stream: pandas.read_feather(stream),
     ".npy": _array,
     ".npz": _arrays,
+    "ubyte": _idx,
 }
+NAMELESS = (".npy", ".npz", "ubyte", "ubyte.gz")  # whose columns have no names
 
 
 def write(frame: Frame, path: Path) -> None:

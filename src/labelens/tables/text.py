@@ -63,14 +63,24 @@ class TextFile:
             self._spaced = False
             if bare.endswith((".txt", ".dat")) and self.separator not in head:
                 self.separator, self._spaced = "\t", len(head.split()) > 1
-            cells = next(csv.reader([head], delimiter=self.separator))
-            cells = head.split() if self._spaced else cells
+            cells = self._cells(head)
             self.headless = _is_data(cells)
-            self._names = [f"x{i}" for i in range(len(cells))] if self.headless else None
+            # R names rows without a name for the column of names.
+            wider = len(rows) > 1 and len(self._cells(rows[1])) == len(cells) + 1
+            self._unnamed = wider and not self.headless
+            self._names = ["", *cells] if self._unnamed else None
+            if self.headless:
+                self._names = [f"x{i}" for i in range(len(cells))]
             with self._open(self._source()) as reader:
                 self._written = reader.schema.names
         # As pandas calls them: the first one is often an index.
         self.names = [name or f"Unnamed: {i}" for i, name in enumerate(self._written)]
+
+    def _cells(self, line: str) -> list[str]:
+        cells = line.rstrip("\r")
+        return (
+            cells.split() if self._spaced else next(csv.reader([cells], delimiter=self.separator))
+        )
 
     def _unpacked(self) -> Any:
         """The bytes of the file."""
@@ -111,6 +121,7 @@ class TextFile:
                 block_size=BLOCK,
                 use_threads=False,
                 column_names=self._names,
+                skip_rows=int(self._unnamed),
                 encoding="utf8" if self.encoding == "utf-8-sig" else self.encoding,
             ),
             parse_options=reading.ParseOptions(
