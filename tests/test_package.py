@@ -177,7 +177,14 @@ def test_demo_leaves_a_picture(tmp_path):
     run = subprocess.run(
         demo, check=True, text=True, stdout=subprocess.PIPE, env=os.environ | {"MPLBACKEND": "agg"}
     )
-    assert "held-out 1-NN" in run.stdout
+    lines = [line.split() for line in run.stdout.splitlines() if " labels " in line]
+    accuracy = {(line[0], line[-1] == "chance"): [] for line in lines}
+    for line in lines:
+        accuracy[line[0], line[-1] == "chance"].append(line)
+    assert {key: len(found) for key, found in accuracy.items()} == {
+        ("true", False): 3, ("shuffled", True): 3
+    }  # fmt: skip
+    assert "labelens embed FILE" in run.stdout
     assert (tmp_path / "embedding.png").stat().st_size > 20_000
 
 

@@ -181,6 +181,12 @@ def condition_of(model, X):
         features = model._recipe.features(X)
         deviation = float(np.sqrt(features.var(axis=0).sum()))
         condition = max(1.0, float(np.abs(features).max()) / max(deviation, 1e-300))
+        if model.scale is not None:
+            # Scaling subtracts a number of 53 bits from every column; the phases of random features
+            # are off by its rounding, in units of the spread.
+            spread, largest = np.ptp(X, axis=0), np.abs(X).max(axis=0)
+            shift = float(np.max(largest[spread > 0] / spread[spread > 0], initial=0))
+            condition = max(condition, np.finfo(float).eps * shift * X.shape[1] / 1e-10)
     if cross is not None:
         size = np.linalg.norm(cross.covariance)
         condition *= max(1.0, cancelled(cross) / size) if size > 0 else np.inf
