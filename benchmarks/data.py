@@ -289,9 +289,7 @@ DATA: dict[str, DataSet] = {
     "concrete": DataSet("numbers", partial(_numbers, "concrete")),
     "energy": DataSet("numbers", partial(_numbers, "energy")),
     "wine_quality": DataSet(
-        "numbers",
-        partial(_numbers, "wine-quality-red"),
-        note="red; grades from 3 to 8, which select takes for classes",
+        "numbers", partial(_numbers, "wine-quality-red"), note="red; grades from 3 to 8"
     ),
     "mpg": DataSet(
         "numbers", partial(_mixed, "mpg", "mpg", ("name",), float), frame=True, note="without name"

@@ -50,7 +50,7 @@ def methods(split: Split, k: int, seed: int) -> Iterator[tuple[str, bool, Callab
     """Name, whether it is ours, and a function that fits it."""
     for name, ours in OURS.items():
         if split.kind in ours.kinds and (ours.sizes is None or k in ours.sizes):
-            yield name, True, lambda fit=ours.fit: fit(split.X, split.y, k, seed)
+            yield name, True, lambda fit=ours.fit: fit(split.X, split.y, split.kind, k, seed)
     for name, peer in peers(split.kind).items():
         yield name, False, lambda p=peer: fit_peer(p, split.X, split.y, split.kind, k, seed)
 
@@ -106,7 +106,7 @@ def warm_up(names: list[str]) -> None:
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(5000, 8)), draw.integers(0, 3, 5000)
     if any(name in OURS for name in names):
-        OURS[SELECT].fit(X, y, 2, 0)
+        OURS[SELECT].fit(X, y, "classes", 2, 0)
     if UMAP in names and has_umap():
         import umap
 

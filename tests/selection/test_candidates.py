@@ -39,11 +39,11 @@ def test_candidates_are_compared_on_max_rows_only(blobs, watched):
 
 def test_heats_have_fewer_rows_and_the_better_half_goes_on(watched, monkeypatch):
     monkeypatch.setattr(comparison, "HEAT_ROWS", 100)
+    monkeypatch.setattr(comparison, "FEW_ROWS", 500)
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(600, 4)), np.arange(600) % 3
     chosen = select(X, y, random_state=0)
-    (everyone, batch, fold, *_, scores), (some, whole, folds, *_), (_, _, others, *_) = watched
-    assert (folds != others).any()  # of few rows they are drawn more than once
+    (everyone, batch, fold, *_, scores), (some, whole, folds, *_) = watched
     assert (batch.rows.shape[0], whole.rows.shape[0]) == (200, 600)
     assert (fold.max(), folds.max()) == (1, 4)
     assert len(some) <= len(everyone) / 2
@@ -64,10 +64,57 @@ def test_few_candidates_meet_no_heat(data, watched):
     assert {line["folds"] for line in chosen.table} == {5}
 
 
-def test_two_folds_of_few_rows_are_not_run_twice(blobs, watched):
-    select(*blobs, cv=2, random_state=0)
-    assert len({len(candidates) for candidates, *_ in watched}) == 1
-    assert len(watched) == comparison.MOST_REPEATS
+def test_few_rows_have_all_folds_and_finalists_more_of_them(blobs, watched):
+    chosen = select(*blobs, random_state=0)
+    (everyone, *_), *finals = watched
+    assert len(finals) == comparison.MOST_REPEATS - 1
+    assert len({one[2].tobytes() for one in watched}) == len(watched)  # no folds are run twice
+    assert {one[2].max() for one in watched} == {4}
+    (count,) = {len(one[0]) for one in finals}
+    assert count <= comparison.FINALISTS + comparison.LINEAR_FINALISTS < len(everyone)
+    for line in chosen.table[:count]:
+        assert line["folds"] == 5 * comparison.MOST_REPEATS
+    scores = [np.hstack([one[-1][i] for one in finals]) for i in range(count)]
+    first = {repr(c): own for c, own in zip(everyone, watched[0][-1], strict=True)}
+    means = [
+        np.hstack([first[repr(c)], own]).mean() for c, own in zip(finals[0][0], scores, strict=True)
+    ]
+    assert sorted(means) == pytest.approx(sorted(line["score"] for line in chosen.table[:count]))
+
+
+def test_neighbours_differ_in_one_step_of_gamma_or_shrinkage():
+    candidates = [
+        KernelSupervisedPCA(gamma=g, shrinkage=s, scale=scale)
+        for scale in (None, "standard")
+        for g in (0.1, 1.0, 10.0)
+        for s in (1.0, 0.1)
+    ]
+    around = comparison.in_the_grid(candidates)
+    assert around[0] == [1, 2]
+    assert around[3] == [1, 2, 5]
+    assert around[8] == [6, 9, 10]
+    assert (
+        comparison.in_the_grid([KernelSupervisedPCA(gamma=g) for g in ("scale", 1.0)]) == [[]] * 2
+    )
+
+
+def test_a_score_counts_half_and_those_around_it_half():
+    scores = {0: np.array([0.9, 0.7]), 1: np.array([0.6]), 2: np.array([0.4])}
+    around = [[1, 2], [0], []]
+    first = comparison.with_neighbours(scores, [0, 1, 2], {}, around)
+    assert first == pytest.approx({0: 0.4 + 0.25, 1: 0.3 + 0.4, 2: 0.4})
+    # The others have dropped out: they count as if they had gained the 0.05 of those alive.
+    before = {0: 0.75, 1: 0.6, 2: 0.4}
+    last = comparison.with_neighbours(scores, [0], before, around)
+    assert last == pytest.approx({0: 0.4 + 0.275})
+
+
+def test_given_estimators_are_compared_by_their_own_scores(blobs):
+    grid = {"gamma": [0.01, 0.1, 1.0], "shrinkage": None}
+    chosen = select(*blobs, KernelSupervisedPCA(2), grid=grid, random_state=0)
+    assert all(line["smoothed"] == line["score"] for line in chosen.table)
+    by_default = select(*blobs, random_state=0)
+    assert any(line["smoothed"] != line["score"] for line in by_default.table)
 
 
 def test_every_fold_has_rows_to_judge(watched, monkeypatch):

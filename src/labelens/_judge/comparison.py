@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from .._core.moments import Array
 from .._core.neighbours import nearest
 from .._fit import settings
 from .._fit.batch import Batch
-from .._fit.folds import Judge, cross_validate, passes_of
+from .._fit.folds import Judge, cross_validate, grouped, passes_of
 from .._fit.settings import is_kernel_method
 from .._fit.task import Task, spelled
 from .candidates import ROWS_A_LANDMARK
@@ -23,9 +24,10 @@ from .candidates import ROWS_A_LANDMARK
 # in two folds. The best go on, but no more of them than so many passes can serve; and of the linear
 # methods, which cost little, some in any case.
 FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
-FINALISTS, LINEAR_FINALISTS = 5, 3
-# With fewer rows than this the folds are drawn more than once.
-MANY_ROWS, MOST_REPEATS = 1000, 4
+FINALISTS, LINEAR_FINALISTS = 8, 3
+# At most so many rows are all in the first round, in all folds; the final draws more folds of them.
+FEW_ROWS, MOST_REPEATS = 1000, 4
+SMOOTHED = 0.5  # the share of a candidate's neighbours in the grid in its smoothed score
 NEIGHBOURS = 15  # of classes, next to one
 FEWEST_FEATURES = 256
 JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
@@ -38,42 +40,89 @@ def compared(
     max_rows: int,
     cv: int,
     judging: Judging,
-    repeated: bool,
+    by_default: bool,
 ) -> list[Outcome]:
     """How each of the candidates did, in the last round that it took part in.
 
-    If `repeated`, the folds of few rows are drawn several times.
+    Those of the default grid are also judged by their neighbours in it: where their own scores are
+    noise, the best of many is the luckiest, and a good neighbourhood is better evidence.
     """
     n = min(task.n, max_rows)
-    rounds = [(n, cv)]
-    heat = min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS
-    if len(candidates) > FEW and heat != rounds[0]:
-        rounds.insert(0, heat)
+    few = by_default and n <= FEW_ROWS
+    heat = (n, cv) if few else (min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS)
+    rounds = [(n, cv, range(min(MOST_REPEATS, -(-FEW_ROWS // n)) if by_default else 1))]
+    if len(candidates) > FEW and (few or heat != rounds[0][:2]):
+        rounds = [(*heat, range(1)), (n, cv, rounds[0][2][1:] if few else range(1))]
     draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
+    around = in_the_grid(candidates) if by_default else [[] for _ in candidates]
+    scores: dict[int, Array] = {}
     outcomes: dict[int, Outcome] = {}
     alive = list(range(len(candidates)))
-    for number, (size, folds) in enumerate(rounds):
+    for number, (size, folds, repeats) in enumerate(rounds):
         some = task.sample(size, draw)
         fitted = size - size // folds
         smaller = [lean(candidates[i], size, fitted, task.n) for i in alive]
-        repeats = 1
-        if repeated and number == len(rounds) - 1:
-            repeats = min(MOST_REPEATS, -(-MANY_ROWS // size))
-        scores = judging(smaller, task.only(some), batch.take(some), folds, repeats)
-        outcomes |= {i: Outcome(size, own, number) for i, own in zip(alive, scores, strict=True)}
-        alive.sort(key=lambda i: -outcomes[i].score)
-        served = [*dict.fromkeys(passes[i] for i in alive)][:MOST_PASSES]
+        if repeats:
+            found = judging(smaller, task.only(some), batch.take(some), folds, repeats)
+            before = {i: float(own.mean()) for i, own in scores.items()}
+            for i, own in zip(alive, found, strict=True):
+                scores[i] = np.hstack([scores[i], own]) if few and i in scores else own
+            means = with_neighbours(scores, alive, before, around)
+            outcomes |= {i: Outcome(size, scores[i], number, means[i]) for i in alive}
+        alive.sort(key=lambda i: -outcomes[i].smoothed)
+        served = [*dict.fromkeys(passes[i] for i in alive)][: len(passes) if few else MOST_PASSES]
         best = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served][:FINALISTS]
         linear = [i for i in alive if not is_kernel_method(candidates[i])][:LINEAR_FINALISTS]
         alive = [*dict.fromkeys(best + linear)]
     return [outcomes[i] for i in range(len(candidates))]
 
 
+def in_the_grid(candidates: list[Any]) -> list[list[int]]:
+    """The candidates that differ from each in one step of gamma or of shrinkage."""
+    axes = "gamma", "shrinkage"
+    around: list[list[int]] = [[] for _ in candidates]
+
+    def others(i: int) -> list[Any]:
+        values = settings.values(candidates[i])
+        names = [name for name in values if name not in axes]
+        return [type(candidates[i]).__name__, *(values[name] for name in names)]
+
+    for same in grouped(range(len(candidates)), others):
+        steps = []
+        for name in axes:
+            own = [getattr(candidates[i], name, 0.0) for i in same]
+            if any(isinstance(value, str) for value in own):  # rules have no order
+                own = [0.0] * len(own)
+            steps.append(np.unique(own, return_inverse=True)[1])
+        apart = sum(np.abs(step[:, None] - step) for step in steps)
+        for row, i in enumerate(same):
+            around[i] = [same[column] for column in np.flatnonzero(apart[row] == 1)]
+    return around
+
+
+def with_neighbours(
+    scores: dict[int, Array], alive: list[int], before: dict[int, float], around: list[list[int]]
+) -> dict[int, float]:
+    """For those alive, half their mean score and half that of their neighbours in the grid.
+
+    A neighbour that has dropped out counts with the score of its last round, plus what those alive
+    have gained since.
+    """
+    own = {i: float(scores[i].mean()) for i in alive}
+    gained = float(np.mean([own[i] - before[i] for i in alive])) if before else 0.0
+    known = {i: value + gained for i, value in before.items()} | own
+    return {
+        i: (1 - SMOOTHED) * own[i] + SMOOTHED * float(np.mean([known[j] for j in around[i] or [i]]))
+        for i in alive
+    }
+
+
 @dataclass(frozen=True)
 class Outcome:
     rows: int
     scores: Array  # one a fold
-    round: int = 0
+    round: int
+    smoothed: float  # by which candidates of a round are ordered
 
     @property
     def score(self) -> float:
@@ -125,12 +174,12 @@ class Judging:
     seed: int
 
     def __call__(
-        self, estimators: list[Any], task: Task, batch: Batch, folds: int, repeats: int = 1
+        self, estimators: list[Any], task: Task, batch: Batch, folds: int, repeats: Iterable[int]
     ) -> Array:
-        """(m, folds * repeats)"""
+        """(m, folds * repeats), of folds drawn by the numbers of the repeats."""
         some = max(JUDGED_ROWS, JUDGED_A_FOLD * folds)
         judged, found = task.sample(some, np.random.default_rng(self.seed)), []
-        for number in range(repeats):
+        for number in repeats:
             fold = task.fold_numbers(folds, self.seed + number)
             judge = self._judge(task.only(judged), fold[judged])
             found.append(cross_validate(estimators, batch, fold, judged, judge))

@@ -23,6 +23,7 @@ from .comparison import Judging, compared, simpler_first
 __all__ = ["Selection", "select"]
 
 SHOWN = 10
+SCORES = ("score", "error", "smoothed")
 LARGEST = 1e140
 
 
@@ -41,7 +42,9 @@ class Selection:
     metric : str
         What the score is, such as "mean of 1-NN and 15-NN accuracy".
     table : list of dict
-        A row for every candidate, the best first.
+        A row for every candidate, the best first. "smoothed", by which they are ordered, is half
+        the score and half that of the neighbors in the default grid: the score itself where the
+        estimators were given.
     reason : str
         Why it is the best, in a sentence.
     """
@@ -93,7 +96,9 @@ def select(
     passes and moments, so a grid costs little more than a few fits: one pass over the rows for
     every kernel coefficient serves all folds, solvers, shrinkages, target weights and numbers of
     components. Many candidates are halved first: they are compared on a third of the rows and in
-    two folds, and the better ones go on. Fewer rows get fewer random features and a larger
+    two folds (at most 1,000 rows: on all, in all folds), and the better ones go on. Candidates of
+    the default grid are also judged by their neighbors in it, one step of gamma or shrinkage away,
+    because the best score of many is often luck. Fewer rows get fewer random features and a larger
     shrinkage, so that a candidate stands for what it will be on all rows.
 
     Parameters
@@ -205,7 +210,9 @@ def select(
     judging = Judging(scoring, n_neighbors, seed)
     outcomes = compared(candidates, rows, batch, max_rows, cv, judging, not templates)
     # Those that went further first, the better of them first.
-    order = sorted(range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].score))
+    order = sorted(
+        range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].smoothed)
+    )
     order = simpler_first(order, candidates, outcomes)
     names = what_varies(candidates)
     table: list[dict[str, Any]] = [
@@ -214,6 +221,7 @@ def select(
             **{name: getattr(candidates[i], name, None) for name in names},
             "score": outcomes[i].score,
             "error": outcomes[i].error,
+            "smoothed": outcomes[i].smoothed,
             "rows": outcomes[i].rows,
             "folds": len(outcomes[i].scores),
         }
@@ -263,8 +271,10 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
     rows = f"{best['rows']:,} of the {n:,} rows" if best["rows"] < n else f"all {n:,} rows"
     times = best["folds"] // cv
     again = f", drawn {times} times" if times > 1 else ""
+    highest = max(line["score"] for line in table if line["folds"] == best["folds"])
+    nearby = "" if best["score"] == highest else ", with its neighbours in the grid,"
     text = (
-        f"{_described(best, names)} has the best held-out {metric}, {best['score']:.4f} ± "
+        f"{_described(best, names)} has{nearby} the best held-out {metric}, {best['score']:.4f} ± "
         f"{best['error']:.4f}, in {cv} folds of {rows}{again}"
     )
     others = [line for line in table if line["method"] != best["method"]] or table[1:]
@@ -290,7 +300,7 @@ def _described(line: Mapping[str, Any], names: list[str]) -> str:
 
 
 def _cell(line: Mapping[str, Any], name: str) -> str:
-    return f"{line[name]:.4f}" if name in ("score", "error") else _shown(line[name])
+    return f"{line[name]:.4f}" if name in SCORES else _shown(line[name])
 
 
 def _shown(value: Any) -> str:
