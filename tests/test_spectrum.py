@@ -90,20 +90,20 @@ def test_what_is_nearly_singular_is_left_to_others(moments):
 # Largest eigenvalues ---------------------------------------------------------------------------
 
 DIAGONALS = {
-    "apart": np.linspace(0, 3, 300),
-    "equal": np.repeat([0.5, 1.0, 2.0], 100),
-    "one number": np.full(300, 0.7),
-    "wide": np.geomspace(1e-12, 1, 300),
-    "nothing": np.zeros(300),
+    "apart": np.linspace(0, 3, 600),
+    "equal": np.repeat([0.5, 1.0, 2.0], 200),
+    "one number": np.full(600, 0.7),
+    "wide": np.geomspace(1e-12, 1, 600),
+    "nothing": np.zeros(600),
 }
 
 
 @pytest.mark.parametrize("q", [0, 1, 9, 140, 250])
 @pytest.mark.parametrize("name", DIAGONALS)
 def test_the_largest_against_the_whole_decomposition(rng, name, q):
-    diagonal, columns = DIAGONALS[name], rng.normal(size=(300, q)) / 17
+    diagonal, columns = DIAGONALS[name], rng.normal(size=(600, q)) / 24
     matrix = np.diag(diagonal) + columns @ columns.T
-    for k in (1, 6, 20, 300):
+    for k in (1, 6, 20, 600):
         values, vectors = largest(diagonal, columns, k)
         wanted = np.linalg.eigvalsh(matrix)[::-1][:k]
         np.testing.assert_allclose(values, wanted, atol=1e-12 * max(wanted[0], 1e-300))
@@ -116,15 +116,15 @@ def test_the_largest_against_the_whole_decomposition(rng, name, q):
 def test_equal_eigenvalues_give_the_same_bits_each_time(rng, levels):
     """ARPACK draws vectors of its own where few eigenvalues differ."""
     diagonal, columns = (
-        np.repeat(np.linspace(1, 2, levels), 300 // levels),
-        rng.normal(size=(300, 1)),
+        np.repeat(np.linspace(1, 2, levels), 600 // levels),
+        rng.normal(size=(600, 1)),
     )
     bits = {b"".join(part.tobytes() for part in largest(diagonal, columns, 6)) for _ in range(5)}
     assert len(bits) == 1
 
 
 def test_a_direction_that_was_missed_is_noticed(rng, monkeypatch):
-    diagonal, columns = np.linspace(0, 1, 300), rng.normal(size=(300, 5)) / 9
+    diagonal, columns = np.linspace(0, 1, 600), rng.normal(size=(600, 5)) / 9
     values, vectors = np.linalg.eigh(np.diag(diagonal) + columns @ columns.T)
     assert _lanczos(diagonal, columns, 3) is not None
     missing = [-1, -3, -4]
@@ -168,10 +168,10 @@ def test_close_eigenvalues_take_few_steps(monkeypatch):
 
     monkeypatch.setattr(spectrum, "eigsh", counted)
     draw = np.random.default_rng(0)
-    diagonal = 1 + 1e-7 * draw.normal(size=400)
-    columns = 1e-5 * draw.normal(size=(400, 2))
+    diagonal = 1 + 1e-7 * draw.normal(size=600)
+    columns = 1e-5 * draw.normal(size=(600, 2))
     values, vectors = spectrum.largest(diagonal, columns, 5)
     dense = np.diag(diagonal) + columns @ columns.T
     np.testing.assert_allclose(values, np.linalg.eigvalsh(dense)[::-1][:5], rtol=1e-12)
     np.testing.assert_allclose(dense @ vectors, vectors * values, atol=1e-9)
-    assert len(products) < 1500
+    assert 0 < len(products) < 1500

@@ -140,6 +140,7 @@ def best_shrinkage(norm: float, trace: float, quartic: float, n: float, p: int) 
 
 # Of Lanczos: eigenvalues that are close together take thousands, and all of them are faster then.
 RESTARTS = 20
+MANY = 512  # eigenvalues up to which LAPACK's routine for the largest is faster in any case
 
 
 def largest(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array]:
@@ -152,7 +153,7 @@ def largest(diagonal: Array, columns: Array, k: int) -> tuple[Array, Array]:
     if not p or not q:
         order = np.argsort(-diagonal, kind="stable")[:k]
         return diagonal[order], np.eye(p)[:, order]
-    if p >= 128 and 8 * k <= p and 2 * q <= p:
+    if p >= MANY and 8 * k <= p and 2 * q <= p:
         found = _lanczos(diagonal, columns, k)
         if found is not None:
             return found
