@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,6 +98,8 @@ def lay_out(folder: Path) -> None:
     flowers.to_csv(folder / "flowers.csv", index=False)
     draw = np.random.default_rng(0)
     (folder / "data").mkdir()
+    (folder / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "flowers.csv", folder / "examples")
     middles = 3 * draw.normal(size=(10, 3))
     for part in range(2):
         y = draw.integers(0, 10, size=2000)

@@ -154,11 +154,17 @@ def pasted(page, folder, together=False):
 
 
 def test_readme_can_be_pasted_into_a_console(tmp_path):
-    ten_lines, is_it_real, which, spread = pasted("README.md", tmp_path)
-    assert "held-out 1-NN: 0.8" in ten_lines
-    assert "no evidence" in is_it_real
-    assert "held-out mean of 1-NN and 15-NN accuracy" in which
-    assert "held-out 1-NN: 0.8" in spread
+    (printed,) = pasted("README.md", tmp_path, together=True)
+    assert "(450, 2) accuracy 0.9" in printed
+    assert "mean of 1-NN and 15-NN accuracy" in printed
+    assert (tmp_path / "digits.png").exists()
+
+
+def test_readme_is_short_and_its_file_exists():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.split()) <= 600
+    for name in re.findall(r"examples/\w+\.\w+", text):
+        assert (ROOT / name).exists()
 
 
 @pytest.mark.long
