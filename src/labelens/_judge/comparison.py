@@ -44,8 +44,8 @@ def compared(
 ) -> list[Outcome]:
     """How each of the candidates did, in the last round that it took part in.
 
-    Those of the default grid are also judged by their neighbours in it: where their own scores are
-    noise, the best of many is the luckiest, and a good neighbourhood is better evidence.
+    On few rows those of the default grid are also judged by their neighbours in it: where their own
+    scores are noise, the best of many is the luckiest, and a good neighbourhood is better evidence.
     """
     n = min(task.n, max_rows)
     few = by_default and n <= FEW_ROWS
@@ -54,7 +54,7 @@ def compared(
     if len(candidates) > FEW and (few or heat != rounds[0][:2]):
         rounds = [(*heat, range(1)), (n, cv, rounds[0][2][1:] if few else range(1))]
     draw, passes = np.random.default_rng(judging.seed), passes_of(candidates)
-    around = in_the_grid(candidates) if by_default else [[] for _ in candidates]
+    around = in_the_grid(candidates) if few else [[] for _ in candidates]
     scores: dict[int, Array] = {}
     outcomes: dict[int, Outcome] = {}
     alive = list(range(len(candidates)))

@@ -43,8 +43,8 @@ class Selection:
         What the score is, such as "mean of 1-NN and 15-NN accuracy".
     table : list of dict
         A row for every candidate, the best first. "smoothed", by which they are ordered, is half
-        the score and half that of the neighbors in the default grid: the score itself where the
-        estimators were given.
+        the score and half that of the neighbors in the default grid; the score itself where there
+        are more than 1,000 rows or the estimators were given.
     reason : str
         Why it is the best, in a sentence.
     """
@@ -96,10 +96,10 @@ def select(
     passes and moments, so a grid costs little more than a few fits: one pass over the rows for
     every kernel coefficient serves all folds, solvers, shrinkages, target weights and numbers of
     components. Many candidates are halved first: they are compared on a third of the rows and in
-    two folds (at most 1,000 rows: on all, in all folds), and the better ones go on. Candidates of
-    the default grid are also judged by their neighbors in it, one step of gamma or shrinkage away,
-    because the best score of many is often luck. Fewer rows get fewer random features and a larger
-    shrinkage, so that a candidate stands for what it will be on all rows.
+    two folds, and the better ones go on. At most 1,000 rows are all compared in all folds, and
+    candidates of the default grid also by their neighbors in it, one step of gamma or shrinkage
+    away, because the best score of many is often luck. Fewer rows get fewer random features and a
+    larger shrinkage, so that a candidate stands for what it will be on all rows.
 
     Parameters
     ----------
