@@ -8,7 +8,7 @@ OUT ?= out
 DATA ?= $(wildcard ../shared/data)
 EXTRAS := cli files explore dask spark torch onnx
 
-.PHONY: help demo paper test test-all test-lowest torture bench bench-growth bench-profile bench-quality \
+.PHONY: help demo paper test test-all test-lowest torture bench bench-audit bench-explain bench-growth bench-profile bench-quality \
 	bench-scale \
 	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
@@ -21,6 +21,8 @@ help:
 	@echo "make torture  hostile files, unlucky data, noise, threads, signals, fuzzing: a line each"
 	@echo "make bench  compare speed with peers and floors; bench-growth and bench-profile say why,"
 	@echo "            bench-quality compares the quality of embeddings with peers (SETS="iris wine"),"
+	@echo "            bench-audit finds flipped labels and compares with a forest, k-NN and regression,"
+	@echo "            bench-explain checks importances, coverage and the flag of new classes,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            bench-gpu times fits on a card, in the Python that has torch for it (PYTHON=...)"
@@ -81,6 +83,12 @@ bench-profile: $(VENV)/.ready-bench
 bench-quality: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/quality.py --out $(OUT)/bench $(if $(DATA),--data $(DATA)) $(SETS)
 	$(if $(SETS),,$(BIN)/python benchmarks/grid.py $(if $(DATA),--data $(DATA)))
+
+bench-audit: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/audit.py $(if $(DATA),--data $(DATA)) $(SETS)
+
+bench-explain: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/explain.py $(if $(DATA),--data $(DATA))
 
 bench-explore: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))

@@ -57,13 +57,23 @@ def test_arrows_point_where_features_move_rows(fitted, iris):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("component 2", "component 1")
 
 
+def test_arrows_of_a_kernel_method_are_slopes(rng):
+    X = rng.normal(size=(300, 3)) * [1.0, 10.0, 1.0]
+    y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0)
+    model = KernelSupervisedPCA(2, shrinkage=0.1, scale="standard", random_state=0).fit(X, y)
+    ax = plot.biplot(model, X, y, n_features=2)
+    assert {text.get_text() for text in ax.texts} >= {"column 0", "column 1"}
+    assert "column 2" not in {text.get_text() for text in ax.texts}
+
+
 def test_what_loadings_and_biplot_refuse(fitted, iris):
     kernel = KernelSupervisedPCA(2, n_random_features=16, random_state=0).fit(*iris)
+    with pytest.raises(TypeError, match="no weights for input features"):
+        plot.loadings(kernel)
+    wheel = Wheel(random_state=0).fit(*iris)
     for draw in (plot.loadings, lambda model: plot.biplot(model, *iris)):
-        with pytest.raises(TypeError, match="no weights for input features"):
-            draw(kernel)
         with pytest.raises(TypeError, match="Wheel has no components_"):
-            draw(Wheel())
+            draw(wheel)
     with pytest.raises(ValueError, match="no component 2: the estimator has 2"):
         plot.loadings(fitted, 2)
     with pytest.raises(ValueError, match="no component 1: the estimator has 1"):

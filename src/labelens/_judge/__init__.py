@@ -8,6 +8,8 @@ crossed.py                    `cross_embed`: each row embedded by a model fitted
 permutation.py                `permutation_report`: the score against shuffled labels
 approximation.py              `approximation_report`: the distance to the exact solution
 stability.py                  `stability_report`: other rows, other seeds
+audit.py                      `label_issues`: labels that are probably wrong
+explain.py                    `importances`: columns that an embedding depends on
 wheel.py                      `Wheel`: many classes on a circle
 atlas.py                      `Atlas`: discs of classes, and their inside
 
@@ -17,7 +19,9 @@ The reports take any transformer with `fit(X, y)` and `transform(X)`, except
 
 from .approximation import ApproximationReport, approximation_report
 from .atlas import Atlas
+from .audit import label_issues
 from .crossed import CrossEmbedding, cross_embed
+from .explain import Importances, importances
 from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
 from .permutation import PermutationReport, permutation_report
 from .selection import Selection, select
@@ -29,6 +33,7 @@ __all__ = [
     "Atlas",
     "CrossEmbedding",
     "HSICTest",
+    "Importances",
     "Movement",
     "PermutationReport",
     "Selection",
@@ -38,7 +43,9 @@ __all__ = [
     "cross_embed",
     "hsic",
     "hsic_test",
+    "importances",
     "knn_score",
+    "label_issues",
     "permutation_report",
     "select",
     "stability_report",

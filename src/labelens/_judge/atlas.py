@@ -35,6 +35,7 @@ from .._core.neighbours import nearest
 from .._fit.task import Task, embedded
 from ..methods import SupervisedPCA
 from .classes import LabelledRows, held_out_places, n_folds, read_classes, with_components
+from .conformal import Conformal, ConformalSets
 from .selection import select
 
 __all__ = ["Atlas"]
@@ -49,6 +50,7 @@ BLOCK_NUMBERS = 1 << 22  # numbers of rows and classes held at a time
 
 class Atlas(
     DocumentationLink,
+    ConformalSets,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     TransformerMixin,
@@ -248,10 +250,13 @@ class Atlas(
                 f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
             )
 
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "anchors_")
+        return devices.host(check_rows(self, X, reset=False))
+
     def _scored(self, X: Any) -> tuple[Any, Array]:
         """The rows, and their (n, c) class scores."""
-        check_is_fitted(self, "anchors_")
-        rows = devices.host(check_rows(self, X, reset=False))
+        rows = self._checked(X)
         places = embedded(self.estimator_, rows)
         scores = np.empty((rows.shape[0], len(self.classes_)))
         for here in _blocks(len(scores), scores.shape[1]):
@@ -275,13 +280,15 @@ class Atlas(
         return tags
 
 
-def state_of(atlas: Atlas) -> tuple[ClassScores, LocalMaps]:
+def state_of(atlas: Atlas) -> tuple[ClassScores, LocalMaps, Conformal]:
     """What a file has to hold besides the attributes."""
-    return atlas._scores, atlas._local
+    return atlas._scores, atlas._local, atlas._conformal
 
 
-def restore_state(atlas: Atlas, scores: ClassScores, local: LocalMaps) -> None:
-    atlas._scores, atlas._local = scores, local
+def restore_state(
+    atlas: Atlas, scores: ClassScores, local: LocalMaps, conformal: Conformal
+) -> None:
+    atlas._scores, atlas._local, atlas._conformal = scores, local, conformal
 
 
 def base_model(atlas: Atlas, known: LabelledRows, seed: int) -> Any:
@@ -301,6 +308,7 @@ def arrange(atlas: Atlas, known: LabelledRows, which: Codes, seed: int) -> None:
     codes, weight = known.codes[rows], known.weight[rows]
     folds = Task(places, codes, "classes").folds(n_folds(len(codes)), seed)
     atlas._scores, scores = calibrated_scores(places, codes, weight, known.c, folds)
+    atlas._conformal = Conformal.of(scores, codes, atlas._scores.means, places)
     apart = dissimilarities(scores, codes, weight, known.c)
     atlas.anchors_, atlas.radii_ = anchors(apart, atlas.layout)
     dimensions = atlas.anchors_.shape[1]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import typer
 
 from .. import __version__
+from .audit import audit
 from .embed import demo, embed
+from .explain import explain
 from .explore import explore
 from .fit import fit
 from .models import export, info, merge
@@ -19,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (embed, explore, fit, transform, merge, info, export, demo):
+for command in (embed, explore, audit, explain, fit, transform, merge, info, export, demo):
     app.command()(spread_out(command))
 
 

@@ -23,6 +23,9 @@ from sklearn.base import clone
 from .. import __version__, plot, tables
 from .._base.optional import require
 from .._fit.task import Kind, Task
+from .._judge.explain import Importances, importances
+from .._judge.permutation import permutation_report
+from .._judge.stability import stability_report
 from .._judge.trial import FITTING, JUDGING, Scores, Trial, held_out, try_out
 from ..explorer.explored import changed_parameters
 from ..persist import save
@@ -38,7 +41,9 @@ from .output import Bar, in_words, new_files, show, warnings_as
 MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of gamma
 MOST_PLOTS = 9
 SCHEMA = 1  # of --json: it counts up when a key goes or changes its meaning
+MOST_DIFFERENCES = 200  # columns that numerical gradients are worth the time for
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
+CHECKING, SHUFFLES, HALVES = "checking", 39, 10
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
 
 
@@ -54,6 +59,9 @@ def embed(
     transpose: o.Transpose = False,
     refit: Annotated[
         bool, typer.Option("--refit", help="Save a model of all rows, held-out rows too.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Fit other rows, seeds and shuffled labels; slow.")
     ] = False,
     format: Annotated[o.Format, typer.Option(help="Of the embedding.")] = o.Format.parquet,
     open: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
@@ -72,7 +80,7 @@ def embed(
     """  # noqa: D301
     with in_words(quiet or json):
         embedding = f"embedding.{format.value}"
-        work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING)
+        work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING, CHECKING)
         with (
             new_files(out, [embedding, *FILES.values()], force) as folder,
             tables.located(data, sql) as place,
@@ -113,7 +121,11 @@ def embed(
             bar.at(DRAWING)
             draw(folder / FILES["picture"], trial, labels, record["method"])
             bar.at(REPORTING)
-            write_report(folder / FILES["report"], contents(table, trial, labels, facts, notes))
+            page = contents(table, trial, labels, facts, notes)
+            if check:
+                bar.at(CHECKING)
+                page = replace(page, checks=checked(trial, table, wanted.seed))
+            write_report(folder / FILES["report"], page)
         files = {"embedding": embedding, **FILES}
         record["files"] = {what: str(out / name) for what, name in files.items()}
         verdicts = {one["name"]: f"{one['grade']}. {one['verdict']}" for one in record["labels"]}
@@ -246,8 +258,31 @@ def contents(
         hover={name: table.shown[name].tolist() for name in table.shown.columns},
         model=trial.model,
         gamma_curve=gamma_curve(table, trial),
+        importances=column_shares(table, trial),
         notes=notes,
     )
+
+
+def column_shares(table: tables.Table, trial: Trial) -> Importances | None:
+    """Importances of the columns; None where only slow numerical gradients are known of many."""
+    model, d = trial.model, len(table.names)
+    base = getattr(model, "estimator_", model)
+    if model is not base and d > MOST_DIFFERENCES:
+        return None
+    return importances(model, pandas_frame(table), None if trial.continuous else table.labels)
+
+
+def checked(trial: Trial, table: tables.Table, seed: int) -> dict[str, Any]:
+    """What other rows, other seeds and shuffled labels give."""
+    model, rows, y = clone(trial.model), pandas_frame(table), table.labels
+    return {
+        "Shuffled labels": permutation_report(
+            model, rows, y, n_permutations=SHUFFLES, max_rows=MOST_ROWS, random_state=seed
+        ),
+        "Other rows and seeds": stability_report(
+            model, rows, y, n_resamples=HALVES, random_state=seed
+        ),
+    }
 
 
 def gamma_curve(table: tables.Table, trial: Trial) -> dict[str, Any] | None:

@@ -10,6 +10,8 @@ import typer
 from .. import tables
 from .._base.optional import require
 from .._engines.sources import column_names
+from .._judge.atlas import Atlas
+from .._judge.conformal import UNLIKE
 from .._out_of_core import transform as stream
 from ..persist import load_with_table
 from ..report.columns import embedding_frame
@@ -26,6 +28,9 @@ def transform(
     impute: Annotated[
         o.Impute | None, typer.Option(help="If not as in `fit`: drop leaves rows with gaps out.")
     ] = None,
+    flag: Annotated[
+        bool, typer.Option("--flag", help="Mark rows unlike anything seen; for maps of classes.")
+    ] = False,
     memory: o.Memory = None,
     sql: o.Sql = None,
     transpose: o.Transpose = False,
@@ -45,6 +50,8 @@ def transform(
         streamed = is_streamed(data, memory) or out.suffix == ".npy"
         if streamed:
             check_rows_are_rows(transpose)
+            if flag:
+                raise ValueError("--flag is for rows read at once, and for .parquet or .csv.")
             if impute is not None:
                 raise ValueError(
                     "--impute is not for rows read in chunks, nor for .npy: gaps are filled as in "
@@ -89,8 +96,19 @@ def transform(
                 rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             Z = estimator.transform(rows)
             bar.at("writing")
-            tables.write(embedding_frame(table.shown.index, Z), path)
+            placed = embedding_frame(table.shown.index, Z)
+            if flag:
+                if not isinstance(estimator, Atlas):
+                    raise ValueError(
+                        f"--flag needs an atlas, and {model.name} holds a "
+                        f"{type(estimator).__name__}. `labelens embed` makes an atlas of classes."
+                    )
+                placed["conformity"] = estimator.conformity(rows)
+                placed["unlike_anything_seen"] = placed["conformity"] < UNLIKE
+            tables.write(placed, path)
         facts = {"model": model.name, "data": place.name, "rows": len(Z)}
+        if flag:
+            facts["unlike_anything_seen"] = int(placed["unlike_anything_seen"].sum())
         show(facts | {"components": Z.shape[1], "written": str(out)}, json, quiet, table.notes)
 
 

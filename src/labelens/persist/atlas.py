@@ -12,6 +12,7 @@ from .._base.validation import check_is_fitted
 from .._core.class_scores import ClassMeans, ClassScores, NeighbourVotes
 from .._core.local_maps import LocalMaps
 from .._judge.atlas import LAYOUTS, Atlas, restore_state, state_of
+from .._judge.conformal import Conformal
 from ..label_kernels.base import plain
 from .schema import Block, Puts, Table, put, take
 from .spelling import read_label, spell
@@ -38,6 +39,11 @@ LOCAL: Table = {
     "directions": Block("d directions"),
     "class_means": Block("classes directions", attribute="means"),
     "axes": Block("classes directions dimensions"),
+}
+HELD_OUT: Table = {
+    "heldout_probabilities": Block("heldout", attribute="own"),
+    "heldout_codes": Block("heldout", WHOLE, attribute="codes"),
+    "evidence": Block("heldout"),
 }
 FACTS: dict[str, Any] = {
     "selected": bool,  # whether the base model was found by `select`
@@ -67,8 +73,9 @@ def base_of(atlas: Atlas) -> Any:
 
 
 def put_atlas(atlas: Atlas, arrays: Puts) -> dict[str, Any]:
-    scores, local = state_of(atlas)
-    for table, source in ((MAP, atlas), (MEANS, scores.means), (LOCAL, local)):
+    scores, local, conformal = state_of(atlas)
+    parts = ((MAP, atlas), (MEANS, scores.means), (LOCAL, local), (HELD_OUT, conformal))
+    for table, source in parts:
         put(table, source, "atlas", arrays)
     if scores.votes is not None:
         put(VOTES, scores.votes, "atlas", arrays)
@@ -110,7 +117,9 @@ def take_atlas(facts: Any, arrays: Arrays, base: Any) -> Atlas:
         "classes of atlas": len(classes),
         "dimensions of atlas": 3 if facts["layout"] == "sphere" else 2,
     }
-    found, means, local = (take(table, "atlas", arrays) for table in (MAP, MEANS, LOCAL))
+    found, means, local, held_out = (
+        take(table, "atlas", arrays) for table in (MAP, MEANS, LOCAL, HELD_OUT)
+    )
     votes = None
     if within(weights[1], 0, np.inf, "a score weight") > 0:
         values = take(VOTES, "atlas", arrays)
@@ -135,5 +144,5 @@ def take_atlas(facts: Any, arrays: Arrays, base: Any) -> Atlas:
     atlas.heldout_score_ = float(facts["heldout_score"])
     atlas.anchors_, atlas.radii_ = found["anchors_"], found["radii_"]
     scores = ClassScores(ClassMeans(**means), votes, (float(weights[0]), float(weights[1])))
-    restore_state(atlas, scores, LocalMaps(**local))
+    restore_state(atlas, scores, LocalMaps(**local), Conformal(**held_out))
     return atlas

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
+from .._base import devices
 from .._base.types import LabelsLike, MatrixLike
-from .._base.validation import check_number
+from .._base.validation import check_is_fitted, check_number, check_rows
 from .._core.moments import Array
 from .._fit.projection import Projection
 from .._fit.settings import is_kernel_method
+from .._judge.atlas import Atlas
 from . import canvas
 from .canvas import BLUE, GREY, VERMILION, Axes, shown
 from .embedding import scatter
@@ -136,12 +140,14 @@ def biplot(
     """Draw rows in two components, and the features that move them as arrows.
 
     A row moves along the arrow of a feature when that feature grows. Lengths are in proportion to
-    the weights (see `loadings`), the longest reaching the edge of the rows.
+    the weights (see `loadings`), the longest reaching the edge of the rows. The arrows of kernel
+    methods and of an `Atlas` are slopes of a least-squares fit to standardized columns: where rows
+    move on average. `importances` shows what such averages hide.
 
     Parameters
     ----------
-    estimator : fitted linear estimator
-        As in `loadings`, with two components or more.
+    estimator : fitted linear estimator, kernel method or Atlas
+        With two components or more.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), default=None
         Labels, as in `scatter`.
@@ -165,10 +171,14 @@ def biplot(
     >>> ax.texts[-1].get_text()
     'sepal width (cm)'
     """
-    weights = _linear_weights(estimator, "a biplot")
+    check_is_fitted(estimator, None)
+    Z = np.asarray(estimator.transform(X), dtype=np.float64)
+    kernelised = isinstance(estimator, Projection) and is_kernel_method(estimator)
+    maps = kernelised or isinstance(estimator, Atlas)
+    weights = _slopes(X, Z) if maps else _linear_weights(estimator, "a biplot")
     first, second = pair = _check_components(components, len(weights), 2)
     check_number(n_features, "n_features", 1, integer=True)
-    Z = np.asarray(estimator.transform(X))[:, pair]
+    Z = Z[:, pair]
     ax = scatter(Z, y, ax=ax)
     ax.set(xlabel=f"component {first + 1}", ylabel=f"component {second + 1}")
     arrows = weights[pair].T  # (d, 2)
@@ -229,6 +239,13 @@ def _linear_weights(estimator: Any, what: str) -> Array:
             f"components_ of this {name} are not over its {estimator.n_features_in_} input columns."
         )
     return np.asarray(weights, dtype=np.float64)
+
+
+def _slopes(X: Any, Z: Array) -> Array:
+    """(k, d) least-squares slopes of the components on standardized columns."""
+    rows = devices.host(check_rows(None, X, reset=True))
+    rows = StandardScaler().fit_transform(rows.toarray() if sparse.issparse(rows) else rows)
+    return np.linalg.lstsq(rows, Z - Z.mean(axis=0), rcond=None)[0].T
 
 
 def _check_components(components: Any, k: int, count: int = 1) -> list[int]:

@@ -2,5 +2,6 @@
 
 from .contents import Contents, Label
 from .page import write_report
+from .suspects import write_suspects
 
-__all__ = ["Contents", "Label", "write_report"]
+__all__ = ["Contents", "Label", "write_report", "write_suspects"]

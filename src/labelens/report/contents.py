@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._fit.projection import Projection
+from .._judge.explain import Importances
 
 SCORES = ("heldout", "train", "raw", "majority", "shuffled")
 METRICS = ("1-NN accuracy", "k-NN R^2")
@@ -41,6 +42,8 @@ class Contents:
     hover: Mapping[str, Sequence[Any]]  # columns of the data to show beside a point
     model: Projection  # the fitted estimator
     gamma_curve: Mapping[str, Any] | None = None  # CURVE
+    importances: Importances | None = None
+    checks: Mapping[str, Any] = field(default_factory=dict)  # by name: reports with a verdict
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:

@@ -151,6 +151,15 @@ def verdicts(contents: Contents) -> str:
     return "".join(lines)
 
 
+def checks(contents: Contents) -> str:
+    """The verdict and the table of every report that was made."""
+    return "".join(
+        f"<h3>{escape(name)}</h3>\n{paragraph(report.verdict)}"
+        f"<pre><code>{escape(repr(report).removesuffix(report.verdict).rstrip())}</code></pre>\n"
+        for name, report in contents.checks.items()
+    )
+
+
 def heading(contents: Contents, name: str) -> str:
     """The name of a label, where there are several."""
     return f"<h3><bdi>{escape(name)}</bdi></h3>\n" if len(contents.labels) > 1 else ""

@@ -20,9 +20,9 @@ from .._base.optional import require
 from .._base.page import facts, paragraph
 from .colouring import page_colours
 from .contents import Contents
-from .evidence import SHADES, confusion, honesty, verdicts
+from .evidence import SHADES, checks, confusion, honesty, verdicts
 from .scatter import ScatterPlot
-from .spectrum import gamma, loadings, scree
+from .spectrum import gamma, importance_bars, loadings, scree
 
 SCRIPTS = ("unpack.js", "scatter.js", "controls.js")
 
@@ -76,6 +76,8 @@ def _sections(contents: Contents, scatter: ScatterPlot) -> str:
         ("confusion", "Which classes are confused", confusion(contents)),
         ("scree", "What each component adds", scree(contents)),
         ("gamma", "Kernel coefficient gamma", gamma(contents)),
+        ("importances", "Which columns matter", importance_bars(contents)),
+        ("checks", "Other rows, other seeds, shuffled labels", checks(contents)),
         ("loadings", "What each component weighs", loadings(contents)),
         ("about", "Parameters, versions and machine", facts(contents.about)),
         ("repeat", "Repeat it", f"<pre><code>{escape(contents.command)}</code></pre>"),
@@ -83,6 +85,7 @@ def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     made = {
         name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>'
         for name, heading, markup in sections
+        if markup
     }
     made["scree"] = f'<div class="pair">{made["scree"]}{made.pop("gamma")}</div>'
     return "".join(made.values())

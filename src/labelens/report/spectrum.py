@@ -57,6 +57,8 @@ def loadings(contents: Contents) -> str:
     """The largest weights of every component, for linear methods."""
     model = contents.model
     weights = getattr(model, "components_", None)
+    if contents.importances is not None and weights is None:
+        return ""
     if hasattr(model, "kernel"):
         return paragraph(
             "A kernel method weighs features of its kernel, not columns of the data, so it has no "
@@ -85,6 +87,27 @@ def loadings(contents: Contents) -> str:
     if len(weights) > MOST_CARDS:
         lead += f" The first {MOST_CARDS} of {len(weights):,} components are shown."
     return paragraph(lead + first) + f'<div class="cards">{"".join(cards)}</div>\n'
+
+
+def importance_bars(contents: Contents) -> str:
+    """Shares of the columns in the gradients of the embedding, overall and by class."""
+    found = contents.importances
+    if found is None:
+        return ""
+    cards = []
+    for name, shares in ({"All classes": found.overall} | found.classes).items():
+        top = np.argsort(-shares, kind="stable")[:MOST_WEIGHTS]
+        bars_of = _weights([found.names[j] for j in top if shares[j] > 0], shares[top])
+        cards.append(f'<div class="card"><h3><bdi>{escape(name)}</bdi></h3>{bars_of}</div>')
+        if len(cards) == MOST_CARDS:
+            break
+    unit = "a standard deviation" if found.standardized else "a unit"
+    lead = (
+        f"Shares in the squared change of the embedding by {unit} of each column: at most "
+        f"{MOST_WEIGHTS} of {len(found.names):,}. The card of a class is for the direction from "
+        "all rows to that class. Correlated columns share what they have in common."
+    )
+    return paragraph(lead) + f'<div class="cards">{"".join(cards)}</div>\n'
 
 
 def gamma(contents: Contents) -> str:
