@@ -127,6 +127,8 @@ smoke-none smoke-sdist $(EXTRAS:%=smoke-%): smoke-%: dist
 $(VENV)/.ready-%: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 	@echo "Installing labelens[$*] into $(VENV) ..."
 	$(BIN)/python $(INSTALL) --constraint $(CONSTRAINTS) --editable ".[$*]"
+	$(if $(filter test torture%,$*),-@command -v npm >/dev/null && npm install --silent --no-audit --no-fund \
+		--prefix $(VENV)/node axe-core@4 || echo "No npm: the accessibility tests will be skipped.")
 	@touch $@
 
 $(VENV)/bin/python:

@@ -20,9 +20,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from selenium import webdriver
+from sklearn.datasets import load_digits
 
 from labelens.explorer.explored import bundled, from_arrays
-from labelens.explorer.server import Explorer, Sessions
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import Sessions
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-background-networking", "--no-first-run",
@@ -32,6 +34,13 @@ COMPARED = """
 explorer.compare();
 explorer.active.change({ method: "ksrp", gamma: 0.3, shrinkage: 0.01, features: 512 });
 explorer.controls.show();
+"""
+SEARCHED = "document.getElementById('search').click()"
+# A row with a wrong label, and its neighbours.
+SUSPECT = """
+explorer.pick(explorer.rowNumbers.indexOf(WRONG));
+setTimeout(() => document.getElementById("neighbours").click(), 700);
+setTimeout(() => document.getElementById("picked").scrollIntoView({ block: "center" }), 1500);
 """
 SELECTED = "document.querySelectorAll('#legend .plain')[4].click()"
 # Name: scheme, width, height, data set, and what is done one after the other.
@@ -49,6 +58,8 @@ PICTURES = {
         5,
         ["explorer.active.change({ method: 'kspca', features: 256 })"],
     ),
+    "first-map": ("light", 1400, 860, 7, [SEARCHED]),
+    "first-row": ("light", 1400, 860, 7, [SEARCHED, SUSPECT]),
     "strips": ("light", 1400, 900, 0, ["explorer.active.change({ components: 1 })"]),
 }
 
@@ -58,6 +69,15 @@ def many():
     codes = draw.integers(0, 1000, 20_000)
     X = draw.normal(size=(1000, 60))[codes] * 1.5 + draw.normal(size=(20_000, 60))
     return from_arrays(X, np.array([f"species {code}" for code in codes]), "many")
+
+
+def mislabelled():
+    """The digits of docs/guides/first.md."""
+    X, y = load_digits(return_X_y=True)
+    y, draw = y.copy(), np.random.default_rng(0)
+    wrong = draw.choice(len(y), 30, replace=False)
+    y[wrong] = (y[wrong] + draw.integers(1, 10, size=30)) % 10
+    return wrong, from_arrays(X, {"digit": y}, "digits.csv")
 
 
 def main(out: Path, only: list[str]) -> None:
@@ -89,7 +109,9 @@ def report(driver: webdriver.Chrome, out: Path) -> None:
 
 
 def explorer(driver: webdriver.Chrome, out: Path, only: list[str]) -> None:
-    explorer = Explorer(Sessions(bundled() | {"A thousand classes": many})).start()
+    wrong, digits = mislabelled()
+    sets = bundled() | {"A thousand classes": many, "digits.csv": lambda: digits}
+    explorer = Explorer(Sessions(sets)).start()
     try:
         for name, (scheme, width, height, data, acts) in PICTURES.items():
             if only and name not in only:
@@ -102,8 +124,8 @@ def explorer(driver: webdriver.Chrome, out: Path, only: list[str]) -> None:
             time.sleep(1)
             still(driver)
             for act in acts:
-                driver.execute_script(act)
-                time.sleep(0.5)
+                driver.execute_script(act.replace("WRONG", str(wrong[0])))
+                time.sleep(2 if act is SUSPECT else 0.5)
                 still(driver)
             page = {}
             if width < 600:
@@ -131,7 +153,8 @@ def save(driver: webdriver.Chrome, path: Path, **page: object) -> None:
 def still(driver: webdriver.Chrome) -> None:
     """Until all has been answered and no point glides."""
     quiet = (
-        "return document.documentElement.dataset.ready === 'yes' && explorer.panes.every((p) => "
+        "return document.documentElement.dataset.ready === 'yes' && "
+        "!document.getElementById('search').disabled && explorer.panes.every((p) => "
         "p.picture && !p.asking && p.scatter.done >= 1)"
     )
     end = time.monotonic() + 120

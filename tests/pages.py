@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 
 import labelens
 
@@ -92,10 +92,13 @@ def anchors(page: str) -> set[str]:
 
 
 def lay_out(folder: Path) -> None:
-    """The files that pages speak of: flowers.csv, and rows in data/*.parquet."""
+    """The files that pages speak of: flowers.csv, digits.csv, and rows in data/*.parquet."""
     iris = load_iris(as_frame=True)
     flowers = iris.data.assign(species=iris.target_names[iris.target])
     flowers.to_csv(folder / "flowers.csv", index=False)
+    load_digits(as_frame=True).frame.rename(columns={"target": "digit"}).to_csv(
+        folder / "digits.csv", index=False
+    )
     draw = np.random.default_rng(0)
     (folder / "data").mkdir()
     (folder / "examples").mkdir()

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from labelens._base.palette import COLOURS, N_COLOURS, ON_DARK, SHAPES, css, look, shape
+from labelens._base.palette import COLOURS, N_COLOURS, ON_DARK, css, look
 
 # Machado, Oliveira and Fernandes 2009, severity 1: what an eye without one kind of cone sees of
 # linear red, green and blue.
@@ -81,11 +81,8 @@ def test_colours_can_be_told_apart(colours, ground, vision):
     assert ciede2000(seen, lab([ground], VISION[vision])).min() > 10
 
 
-def test_a_hundred_classes_differ_in_colour_or_shape():
+def test_a_hundred_classes_differ_in_colour_or_marker():
     assert len({look(i) for i in range(100)}) == 100
-    pairs = {(i % N_COLOURS, shape(i)) for i in range(N_COLOURS * len(SHAPES))}
-    assert len(pairs) == N_COLOURS * len(SHAPES)
-    assert {shape(i) for i in range(N_COLOURS)} == {"circle"}
 
 
 def test_pages_have_these_colours():

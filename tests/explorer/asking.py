@@ -35,7 +35,15 @@ def wish(turn=1, **changes):
         label=0, method="spca", kernel="rbf", gamma=1.0, components=2, target_weight=1.0,
         shrinkage=1.0, label_shrinkage=1.0, scale="standard", features=64, seed=0, wheel=False,
     )  # fmt: skip
-    asked = {"client": "c", "pane": "0", "turn": turn, "data": 0, "axes": [0, 1], "shuffled": False}
+    asked = {
+        "client": "c",
+        "pane": "0",
+        "turn": turn,
+        "data": 0,
+        "axes": [0, 1],
+        "shuffled": False,
+        "rough": True,
+    }
     return asked | {"view": view | changes}
 
 

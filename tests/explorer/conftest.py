@@ -6,8 +6,9 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.server import Explorer, session_of
+from labelens.explorer.server import Explorer
 from labelens.explorer.session import Session
+from labelens.explorer.sessions import session_of
 
 
 @pytest.fixture(scope="module")

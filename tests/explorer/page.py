@@ -27,7 +27,7 @@ class Page(Browser):
     def places(self, pane=0):
         """(n, 2) where the points lie, from -1 to 1."""
         flat = self.run(f"return Array.from(explorer.panes[{pane}].scatter.to)")
-        return np.array(flat).reshape(-1, 2)
+        return np.array(flat).reshape(-1, 3)[:, :2]
 
     def accuracy(self, pane=0):
         return self.run(f"return explorer.panes[{pane}].heldout.textContent")

@@ -8,7 +8,8 @@ from sklearn.datasets import load_iris
 
 import labelens
 from explorer.asking import ask, small, wish
-from labelens.explorer.server import HOST, Explorer, session_of
+from labelens.explorer.server import HOST, Explorer
+from labelens.explorer.sessions import session_of
 
 pytest.importorskip("uvicorn", reason="needs the explore extra")
 

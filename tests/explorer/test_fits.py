@@ -12,8 +12,9 @@ from explorer.answers import unpack
 from labelens import tables
 from labelens._judge.trial import held_out
 from labelens.explorer import space
-from labelens.explorer.answers import column, describe, overview, picture, row
+from labelens.explorer.answers import describe, overview, pack, picture
 from labelens.explorer.explored import from_arrays, from_file, script
+from labelens.explorer.rows import column, row
 from labelens.explorer.session import Session
 from labelens.explorer.view import RejectedError
 from labelens.report.colouring import LIMIT
@@ -164,7 +165,7 @@ def test_numbers_as_labels():
     truth = judge.score(fit.Z[session.asked], y[session.order][session.asked])
     assert fit.scores["heldout"] == pytest.approx(truth, abs=0.02)
     assert fit.scores["majority"] is None
-    header, (values, mixed) = unpack(column(session, 0))
+    header, (values, mixed) = unpack(pack(*column(session, 0)))
     assert header["kind"] == "numbers"
     np.testing.assert_allclose(np.sort(values), np.sort(mixed))
     with pytest.raises(ValueError, match="continuous"):
@@ -263,7 +264,7 @@ def test_few_and_very_many_classes(classes, rng):
     fit = session.fit(session.default())
     assert np.isfinite(fit.Z).all()
     assert fit.scores["heldout"] > 3 / classes or classes == 2
-    header, (codes, _) = unpack(column(session, 0))
+    header, (codes, _) = unpack(pack(*column(session, 0)))
     assert len(header["names"]) == classes
     np.testing.assert_array_equal(np.array(header["names"])[codes], y[session.order])
     if classes == 2:

@@ -13,7 +13,8 @@ import pytest
 
 from explorer.asking import small
 from labelens.explorer.opening import link_file
-from labelens.explorer.server import Explorer, session_of
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import session_of
 
 pytest.importorskip("uvicorn", reason="needs the explore extra")
 NOBODY = 65534

@@ -11,9 +11,10 @@ import pytest
 import labelens
 from explorer.answers import unpack
 from labelens import Wheel, tables
-from labelens.explorer.answers import overview, picture, read_axes, row
+from labelens.explorer.answers import overview, picture, read_axes
 from labelens.explorer.explored import bundled, from_arrays, from_file, script
-from labelens.explorer.server import embedding_file
+from labelens.explorer.rows import row
+from labelens.explorer.saving import embedding_file
 from labelens.explorer.session import Session
 from labelens.explorer.view import ControlState, RejectedError
 
@@ -179,7 +180,8 @@ def test_views_are_read_strictly(digits):
 def test_axes_are_read_strictly(digits):
     view = replace(digits.default(), components=3)
     assert read_axes([2, 0], view) == [2, 0]
-    for bad in ([0], [0, 1, 2], [0, 3], [0, -1], "01", None, [0, True], [0, 1.0]):
+    assert read_axes([2, 0, 1], view) == [2, 0, 1]
+    for bad in ([0], [0, 1, 2, 0], [0, 3], [0, -1], "01", None, [0, True], [0, 1.0]):
         with pytest.raises(RejectedError):
             read_axes(bad, view)
     assert read_axes([0], replace(view, components=1)) == [0]

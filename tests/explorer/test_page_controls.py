@@ -10,7 +10,8 @@ import labelens
 from browser import Keys
 from explorer.page import framed
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.server import Explorer, session_of
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import session_of
 
 
 def served(page):
@@ -160,7 +161,7 @@ def test_points_glide(opened):
           drawn(share);
           if (share > 0.05 && share < 0.95) {
             scatter.drawn = drawn;
-            done([start, scatter.now(7), [scatter.to[14], scatter.to[15]]]);
+            done([start, scatter.now(7), [scatter.to[21], scatter.to[22]]]);
           } else if (share === 1 && !pane.asking) {  // a busy machine may miss a whole glide
             start = scatter.now(7);
             pane.change({ method: pane.view.method === "pca" ? "spca" : "pca" });

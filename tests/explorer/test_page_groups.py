@@ -87,7 +87,7 @@ def test_a_class_is_hidden_and_shown(opened):
 
 def test_a_row_is_found_by_its_number(opened):
     page = opened
-    page.driver.find_element("id", "row").send_keys("17\n")
+    page.driver.find_element("css selector", "#find-rows input").send_keys("17\n")
     page.wait("document.getElementById('facts').textContent.includes('pixel')")
     assert page.run("return explorer.rowNumbers[explorer.picked]") == 17
     page.run("document.querySelector('canvas').focus()")

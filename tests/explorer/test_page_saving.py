@@ -10,7 +10,8 @@ import labelens
 from browser import Keys
 from explorer.page import framed
 from labelens.explorer.explored import bundled
-from labelens.explorer.server import Explorer, Sessions
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import Sessions
 
 
 def downloaded(page, name):

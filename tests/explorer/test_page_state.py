@@ -12,7 +12,8 @@ from browser import Keys, webdriver
 from explorer.page import framed, pointer
 from labelens.explorer import server as server_module
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.server import Explorer, session_of
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import session_of
 
 VALUE = "return document.getElementById(arguments[0]).value"
 

@@ -22,7 +22,8 @@ from explorer.asking import ask, saved, small, wish
 from labelens.cli.app import app
 from labelens.explorer import server as server_module
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.server import Explorer, session_of
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import session_of
 from labelens.explorer.view import ControlState
 
 pytest.importorskip("uvicorn", reason="needs the explore extra")

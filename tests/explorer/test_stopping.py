@@ -16,7 +16,8 @@ import pytest
 from explorer.asking import ask, wish
 from labelens._base.threads import StoppedError, go_on, in_order, stopping
 from labelens.explorer.explored import from_arrays
-from labelens.explorer.server import Explorer, session_of
+from labelens.explorer.server import Explorer
+from labelens.explorer.sessions import session_of
 
 pytest.importorskip("uvicorn", reason="needs the explore extra")
 LONG = dict(method="kspca", features=4096, shrinkage=0.5)  # half a minute
@@ -76,7 +77,7 @@ def test_ctrl_c_during_a_fit(tmp_path):
     code = (
         "import numpy as np; from labelens.explorer.explored import from_arrays\n"
         "import labelens.cli.explore as e\n"
-        "from labelens.explorer.server import session_of\n"
+        "from labelens.explorer.sessions import session_of\n"
         "draw = np.random.default_rng(0)\n"
         "X = draw.normal(size=(60_000, 50)).astype(np.float32)\n"
         "material = from_arrays(X, draw.integers(0, 10, 60_000))\n"

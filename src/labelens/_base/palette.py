@@ -19,13 +19,7 @@ ON_DARK = (
     "#c0b478", "#f018a8", "#fcf000", "#78a884", "#fc9ca8", "#f0c024",
 )  # fmt: skip
 N_COLOURS = len(COLOURS)
-SHAPES = ("circle", "square", "diamond", "cross")  # in pages
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")  # in figures
-
-
-def shape(number: int) -> str:
-    """The shape of a class in a page: another one when the colours start again."""
-    return SHAPES[number // N_COLOURS % len(SHAPES)]
 
 
 def look(number: int) -> tuple[str, str]:

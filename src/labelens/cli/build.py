@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 import shlex
 from glob import has_magic
 from pathlib import Path
@@ -24,10 +23,6 @@ from .output import Bar
 READING, COMPARING = "reading", "comparing methods"
 LABEL_KERNELS = {"classes": "delta", "numbers": "rbf", "multilabel": "linear"}
 DOUBTFUL = 20  # different whole numbers, above which classes may well be numbers
-LABEL_WORDS = {
-    "label", "labels", "class", "classes", "target", "targets", "y", "category", "species",
-    "diagnosis", "outcome", "response", "truth", "cluster", "genus", "variety", "type",
-}  # fmt: skip
 FOLDS = 5  # that methods are compared in; fewer of very few rows
 
 
@@ -113,8 +108,7 @@ def label_names(names: list[str], columns: o.ColumnOptions) -> list[str]:
 
 def _in_question(names: list[str]) -> str:
     """Columns that are called what labels are often called; the others from both ends."""
-    words = [set(re.findall("[a-z]+", re.sub("([A-Z])", r" \1", name).lower())) for name in names]
-    likely = [name for name, own in zip(names, words, strict=True) if own & LABEL_WORDS][:3]
+    likely = tables.likely_labels(names)[:3]
     ends = names if len(names) <= 6 else [*names[:3], *names[-3:]]
     listed = [*map(repr, ends)]
     if len(names) > 6:

@@ -11,7 +11,8 @@ import typer
 
 from ..explorer.explored import bundled, from_file
 from ..explorer.opening import link_file
-from ..explorer.server import Explorer, Sessions, session_of
+from ..explorer.server import Explorer
+from ..explorer.sessions import Sessions, session_of
 from ..tables import located
 from . import options as o
 from .build import READING, check_labels, label_names, read

@@ -51,7 +51,8 @@ def explore(
     """
     # The page's machinery is loaded when somebody looks.
     from .explored import bundled, from_arrays
-    from .server import Explorer, Sessions, session_of
+    from .server import Explorer
+    from .sessions import Sessions, session_of
 
     sessions = Sessions(bundled()) if X is None else session_of(from_arrays(X, y))
     return Explorer(sessions, framed=True, height=height).start()

@@ -10,27 +10,22 @@ The header's `arrays` names the type of each and how many numbers it has.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..report.colouring import OTHER, Classes, Colouring, colour_limits
+from ..report.colouring import Colouring
 from ..report.columns import as_text
 from ..report.evidence import GRADES, LIGHT
+from .rows import BLOCK, column_names, marked, short
 from .session import Fit, Session, no_wheel
 from .view import KERNELS, MOST_COMPONENTS, RejectedError, whole
 
-MOST_TEXT = 300  # characters of one value
-MOST_COLUMNS = 5000  # to colour by
-MOST_FEATURES = 12  # beside a row
 TAIL = 0.001  # of the rows that may lie outside the frame on each side
 EVERY_ROW = 2000  # up to so many rows the frame holds all
 MOST_CLASSES, MOST_DIFFERENCES = 12, 12  # told of a group
-BLOCK = 4096  # rows read at a time
 TYPES = {"float32": "<f4", "uint32": "<u4"}
 
 
@@ -44,10 +39,6 @@ def pack(header: dict[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
     return b"".join([len(text).to_bytes(4, "little"), text, *body])
 
 
-def short(value: Any) -> str:
-    return as_text(value, MOST_TEXT)
-
-
 def overview(session: Session) -> bytes:
     """All that the page needs before the first fit."""
     material, n, drawn = session.material, len(session.X), session.drawn
@@ -57,7 +48,6 @@ def overview(session: Session) -> bytes:
             f"Of {n:,} rows a sample of {len(drawn):,} is drawn, with classes in proportion; fits "
             f"are on all {session.n_train:,} training rows."
         )
-    columns = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
     header = {
         "name": short(material.name),
         "rows": n,
@@ -73,7 +63,13 @@ def overview(session: Session) -> bytes:
             }
             for label in session.labels
         ],
-        "columns": [short(name) for name in columns],
+        "columns": [short(name) for name in column_names(session)],
+        "textual": [  # columns that are searched for text
+            j
+            for j, one in enumerate(column_names(session))
+            if j < len(session.labels) or one in material.shown
+        ],
+        "images": session.pictured is not None,
         "kernels": KERNELS,
         "mostComponents": min(MOST_COMPONENTS, session.X.shape[1]),
         "notes": notes,
@@ -82,39 +78,13 @@ def overview(session: Session) -> bytes:
     return pack(header, [session.numbers[drawn].astype(np.uint32)])
 
 
-def column(session: Session, number: int) -> bytes:
-    """Label columns come first, then features."""
-    m = len(session.labels)
-    whole(number, "column", 0, m + min(MOST_COLUMNS, session.X.shape[1]) - 1)
-    rows = session.drawn
-    if number >= m:
-        values = session.X[rows, number - m]
-        return _pack_numbers(session.material.names[number - m], values, values)
-    label = session.labels[number]
-    own, mixed = label.codes[rows], label.codes[session.shuffle[rows]]
-    if not isinstance(label, Classes):
-        return _pack_numbers(label.name, own, mixed)
-    head = {
-        "name": short(label.name),
-        "kind": "classes",
-        "names": [short(name) for name in label.names],
-        "shown": label.shown.tolist(),  # classes with a colour of their own
-        "other": OTHER,
-    }
-    return pack(head, [own.astype(np.uint32), mixed.astype(np.uint32)])
-
-
-def _pack_numbers(name: str, own: NDArray[Any], mixed: NDArray[Any]) -> bytes:
-    low, high = colour_limits(own)
-    head = {"name": short(name), "kind": "numbers", "low": low, "high": high}
-    return pack(head, [own.astype(np.float32), mixed.astype(np.float32)])
-
-
 def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> bytes:
     """Two components of the rows drawn; with `shuffled` those of the control."""
     Z = (fit.chance if shuffled else fit.Z)[:, axes]
     Z = np.ascontiguousarray(Z[session.drawn_places], dtype=np.float32)
+    which = [] if session.sampled is None else [session.sampled.astype(np.uint32)]
     header: dict[str, Any] = {
+        "rough": len(session.X) if which else None,  # rows of a sample; all will follow
         "components": Z.shape[1] if fit.view.wheel else fit.view.components,
         "axes": axes,
         "scores": fit.scores,
@@ -135,7 +105,7 @@ def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> byte
         anchors = [model.anchors_[number[name]].tolist() if name in number else None
                    for name in names]  # fmt: skip
         header |= {"anchors": anchors, "frame": [[-1.0, 1.0]] * 2}
-    return pack(header, [Z])
+    return pack(header, [Z, *which])
 
 
 def _next_step(session: Session, fit: Fit) -> dict[str, Any] | None:
@@ -166,30 +136,11 @@ def _frame(values: NDArray[Any]) -> list[float]:
 
 
 def read_axes(value: Any, view: Any) -> list[int]:
-    """One component, or two."""
+    """One component where there is no other, else two or three."""
     most = 2 if view.wheel else view.components
-    if not isinstance(value, list) or len(value) != min(2, most):
-        raise RejectedError(f"axes has to name {min(2, most)} of the components.")
+    if not isinstance(value, list) or not min(2, most) <= len(value) <= min(3, most):
+        raise RejectedError(f"axes has to name {min(2, most)} of the components, or three.")
     return [whole(axis, "axes", 0, most - 1) for axis in value]
-
-
-def row(session: Session, number: int) -> dict[str, Any]:
-    """What is known of one of the rows drawn."""
-    whole(number, "row", 0, len(session.drawn) - 1)
-    place = int(session.drawn[number])
-    own = int(session.order[place])
-    facts = [["Row", f"{session.numbers[place]:,}"]]
-    facts.append(["Part", "training" if place < session.n_train else "held out"])
-    labels = zip(session.labels, session.values, strict=True)
-    facts += [[label.name, short(values[place])] for label, values in labels]
-    shown = session.material.shown
-    facts += [[name, short(values[own])] for name, values in shown.items()]
-    named = {name for name, _ in facts}
-    columns = zip(session.material.names, session.X[place], strict=True)
-    for name, value in islice(columns, MOST_FEATURES):
-        if name not in named:
-            facts.append([name, f"{value:.6g}" if math.isfinite(value) else "(missing)"])
-    return {"facts": facts}
 
 
 # Groups of rows --------------------------------------------------------------------------------
@@ -197,14 +148,8 @@ def row(session: Session, number: int) -> dict[str, Any]:
 
 def describe(session: Session, bits: bytes, label: Colouring, shuffled: bool) -> dict[str, Any]:
     """`bits` marks the members among the rows drawn, lowest bit first."""
-    n = len(session.drawn)
-    if len(bits) != -(-n // 8):
-        raise RejectedError(f"A group of these rows is {-(-n // 8)} bytes long.")
-    marks = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), count=n, bitorder="little")
-    inside = marks.astype(bool)
-    size = int(inside.sum())
-    if size == 0:
-        raise RejectedError("The group is empty.")
+    inside = marked(session, bits)
+    size, n = int(inside.sum()), len(inside)
     codes = label.codes[session.shuffle] if shuffled else label.codes
     codes = codes[session.drawn]
     mix = (_quartiles if label.continuous else _shares)(label, codes, inside)

@@ -38,11 +38,16 @@ class ExploredData:
     encoding: tables.TableEncoder | None = None  # of a table
     # (n,) rising, where some rows were left out: by which the user knows the others.
     numbers: NDArray[np.int64] | None = None
+    folder: Path | None = None  # of the file, where a column may name pictures
 
 
-def from_table(name: str, table: tables.Table, code: str) -> ExploredData:
-    """A table that `tables.pick` has made; `code` is the Python that makes it again."""
-    shown = {c: table.shown[c].tolist() for c in table.shown.columns if c not in table.columns}
+def from_table(
+    name: str, table: tables.Table, code: str, frame: Any, folder: Path | None = None
+) -> ExploredData:
+    """What `tables.pick` has made of a frame; `code` is the Python that makes it again."""
+    kept = frame.loc[table.shown.index]
+    taken = {*table.columns, *table.names}
+    shown = {str(c): kept[c].array for c in kept.columns if str(c) not in taken}
     X = lossless(table.X)
     narrowed = ".astype(np.float32)" if X.dtype != table.X.dtype else ""
 
@@ -62,6 +67,7 @@ def from_table(name: str, table: tables.Table, code: str) -> ExploredData:
         feature_names=table.names,
         encoding=table.encoder,
         numbers=_numbers(table.shown.index),
+        folder=folder,
     )
 
 
@@ -92,7 +98,7 @@ def from_file(
         f"frame = tables.read(Path({str(path.absolute())!r}){second})\n"
         f"table = tables.pick(frame, {labels!r}{options})"
     )
-    return from_table(path.name, table, code)
+    return from_table(path.name, table, code, frame, path.absolute().parent)
 
 
 def from_arrays(X: Any, y: Any, name: str = "X") -> ExploredData:
@@ -137,7 +143,7 @@ def _from_frame(X: Any, y: Any, name: str) -> ExploredData:
             f"frame = {given}.assign(**{{{beside}}})\n"
             f"table = tables.pick(frame, {labels!r})"
         )
-    return from_table(name, tables.pick(frame, labels), code)
+    return from_table(name, tables.pick(frame, labels), code, frame)
 
 
 def _are_names(y: Any, frame: Any) -> bool:

@@ -7,28 +7,28 @@ import json
 import os
 import secrets
 import socket
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from html import escape
 from importlib.resources import files
-from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
 
-from .. import tables
+from .. import report
 from .._base.optional import require
 from .._base.threads import StoppedError, stopping
-from ..persist import save
 from ..report.colouring import page_colours
-from ..report.columns import embedding_frame
-from .answers import column, describe, overview, picture, read_axes, row
-from .explored import ExploredData, script
+from .answers import describe, overview, pack, picture, read_axes
+from .explored import script
+from .finding import find
 from .guard import Guard
+from .rows import column, marked, neighbours, row
+from .saving import FILES, embedding_file, rows_file
 from .session import Session
+from .sessions import LARGEST_FILE, Sessions
 from .view import ControlState, RejectedError, truth, whole, word
 
 HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach the page
@@ -100,25 +100,6 @@ class Work:
             await asyncio.sleep(0.02)
 
 
-class Sessions:
-    """Data sets, each read and split when it is first looked at."""
-
-    def __init__(self, makers: dict[str, Callable[[], ExploredData]]) -> None:
-        self.titles = list(makers)
-        self._makers = dict(enumerate(makers.values()))
-        self._made: dict[int, Session] = {}
-        self._lock = Lock()
-
-    def open(self, number: Any) -> Session:
-        whole(number, "data", 0, len(self.titles) - 1)
-        with self._lock:
-            if number not in self._made:
-                # A session has the rows in an order of its own; nobody needs the first copy.
-                self._made[number] = Session(self._makers[number]())
-                del self._makers[number]
-            return self._made[number]
-
-
 def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool = False) -> Any:
     """The ASGI application; `framed` says that a notebook may show it in a cell."""
     Starlette = require("starlette.applications", extra="explore").Starlette
@@ -130,24 +111,28 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
     turns = Turns()
     top, instance = f"/{token}", secrets.token_hex(8)
 
-    async def body_of(request: Any) -> bytes:
+    async def body_of(request: Any, most: int = LARGEST_BODY) -> bytes:
         parts, size = [], 0
         async for part in request.stream():
             size += len(part)
-            if size > LARGEST_BODY:
-                raise RejectedError(f"A message has at most {LARGEST_BODY:,} bytes.")
+            if size > most:
+                raise RejectedError(f"A message here has at most {most:,} bytes.")
             parts.append(part)
         return b"".join(parts)
 
-    async def read_view(request: Any, *names: str) -> tuple[Session, ControlState, dict[str, Any]]:
-        """The session and the view that a message is about, and its other fields."""
-        body, names = await body_of(request), ("data", "view", *names)
+    async def read_json(request: Any, names: set[str]) -> dict[str, Any]:
+        body = await body_of(request)
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
             raise RejectedError("This is no JSON.") from None
-        if not isinstance(found, dict) or set(found) != set(names):
-            raise RejectedError(f"A message here has the fields {', '.join(names)}.")
+        if not isinstance(found, dict) or set(found) != names:
+            raise RejectedError(f"A message here has the fields {', '.join(sorted(names))}.")
+        return found
+
+    async def read_view(request: Any, *names: str) -> tuple[Session, ControlState, dict[str, Any]]:
+        """The session and the view that a message is about, and its other fields."""
+        found = await read_json(request, {"data", "view", *names})
         session = await run_in_threadpool(sessions.open, found["data"])
         return session, ControlState.read(found["view"], len(session.labels)), found
 
@@ -197,16 +182,18 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         return {"instance": instance, "served": turns.served, "titles": sessions.titles}
 
     async def fit(request: Any) -> Any:
-        fields = "client", "pane", "turn", "axes", "shuffled"
+        fields = "client", "pane", "turn", "axes", "shuffled", "rough"
         session, view, asked = await read_view(request, *fields)
         axes, shuffled = read_axes(asked["axes"], view), truth(asked["shuffled"], "shuffled")
+        rough = truth(asked["rough"], "rough")
         turn = whole(asked["turn"], "turn", 0, 2**53)
         pane = f"{_short(asked['client'])} {_short(asked['pane'])}"
         turns.arrive(pane, turn)
 
         def make() -> bytes:
             turns.served += 1
-            return picture(session, session.fit(view, exact=False), axes, shuffled)
+            one = (rough and view.kernelised and session.sample) or session
+            return picture(one, one.fit(view, exact=False), axes, shuffled)
 
         return await work.of(request, lambda: not turns.over(pane, turn), make)
 
@@ -217,6 +204,20 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         shuffled = word(which["labels"], "labels", ("own", "shuffled")) == "shuffled"
         return await run_in_threadpool(describe, session, bits, label, shuffled)
 
+    def image(session: Session, number: int) -> Any:
+        whole(number, "row", 0, len(session.drawn) - 1)
+        if session.pictured is None:
+            raise RejectedError("These rows have no pictures.")
+        body, kind = session.pictured(int(session.drawn[number]))
+        return Response(body, media_type=kind)
+
+    async def rows(request: Any) -> Any:
+        which, bits = request.path_params, await body_of(request)
+        session = await run_in_threadpool(sessions.open, which["data"])
+        kind = word(which["format"], "format", TYPE_OF)
+        body = await run_in_threadpool(rows_file, session, marked(session, bits), kind)
+        return Response(body, media_type=TYPE_OF[kind])
+
     async def code(request: Any) -> Any:
         session, view, _ = await read_view(request)
         estimator = await work.of(request, always, lambda: session.estimator(view))
@@ -225,10 +226,23 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
     async def saved(request: Any) -> Any:
         session, view, asked = await read_view(request, "what", "format")
         kind = word(asked["format"], "format", TYPE_OF)
-        if word(asked["what"], "what", ("embedding", "model")) == "model":
-            return await work.of(request, always, lambda: model_file(session, view))
+        what = word(asked["what"], "what", ("embedding", *FILES))
+        if what != "embedding":
+            return await work.of(request, always, lambda: FILES[what](session, view))
         body = await work.of(request, always, lambda: embedding_file(session, view, kind))
         return Response(body, media_type=TYPE_OF[kind])
+
+    async def found(request: Any) -> Any:
+        session, view, asked = await read_view(request, "stage")
+        return await work.of(request, always, lambda: find(session, view, asked["stage"]))
+
+    async def opened(request: Any) -> Any:
+        name, body = request.path_params["name"], await body_of(request, LARGEST_FILE)
+        return await run_in_threadpool(sessions.receive, name, body)
+
+    async def added(request: Any) -> Any:
+        asked = await read_json(request, {"upload", "labels"})
+        return await run_in_threadpool(sessions.add, asked["upload"], asked["labels"])
 
     async def whole_link(request: Any) -> Any:
         return responses.RedirectResponse(f"{top}/")
@@ -238,12 +252,18 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         *(asset(name, body) for name, body in _page().items()),
         route("/alive", alive, "GET"),
         known("", overview),
-        known("/column/{column:int}", column),
+        known("/column/{column:int}", lambda *about: pack(*column(*about))),
         known("/row/{row:int}", row),
+        known("/near/{row:int}", neighbours),
+        known("/image/{row:int}", image),
+        route("/data/{data:int}/rows/{format}", rows),
         route("/data/{data:int}/group/{label:int}/{labels}", group),
         route("/fit", fit),
         route("/code", code),
         route("/save", saved),
+        route("/find", found),
+        route("/open/{name}", opened),
+        route("/add", added),
     ]
     app = Starlette(routes=routes)
     app.router.redirect_slashes = False
@@ -252,7 +272,8 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
 
 def _page() -> dict[str, bytes]:
     """Every file of the page; its colours are those of the reports."""
-    found = {path.name: path.read_bytes() for path in (files(__package__) / "page").iterdir()}
+    folders = files(__package__) / "page", files(report) / "map"
+    found = {path.name: path.read_bytes() for folder in folders for path in folder.iterdir()}
     return found | {"palette.css": page_colours().encode()}
 
 
@@ -264,29 +285,6 @@ def _short(name: Any) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= 64:
         raise RejectedError("client and pane have to be names of at most 64 characters.")
     return name
-
-
-def model_file(session: Session, view: ControlState) -> bytes:
-    """As `labelens.load` reads it; of a wheel the estimator within."""
-    model, table = session.fit(view).model, session.material.encoding
-    model = model.estimator_ if view.wheel else model
-    return _written("model.labelens", lambda path: save(model, path, table=table))
-
-
-def embedding_file(session: Session, view: ControlState, kind: str) -> bytes:
-    """Every row of the data, in its own order: number, part, labels and components."""
-    Z = np.empty_like(found := session.embed_all(session.fit(view)))
-    Z[session.order] = found
-    numbers, labels = np.sort(session.numbers), session.material.labels
-    frame = embedding_frame(numbers, Z, ~session.trained, labels)
-    return _written(f"embedding.{kind}", lambda path: tables.write(frame, path))
-
-
-def _written(name: str, write: Callable[[Path], None]) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        write(path)
-        return path.read_bytes()
 
 
 # Serving ---------------------------------------------------------------------------------------
@@ -343,10 +341,12 @@ class Explorer:
 
         self._server.shutdown = shutdown
         self._thread: Thread | None = None
+        self._sessions = sessions
 
     def run(self) -> None:
         """Serve until Ctrl-C."""
-        self._server.run(sockets=[self._socket])
+        with self._sessions:  # what was opened on the page goes with it
+            self._server.run(sockets=[self._socket])
 
     def start(self) -> Explorer:
         """Serve from another thread."""
@@ -374,10 +374,3 @@ class Explorer:
 
     def __repr__(self) -> str:
         return f"Explorer at {self.url}"
-
-
-def session_of(material: ExploredData) -> Sessions:
-    """Of one data set; what is wrong with it is said here, and not on the page."""
-    sessions = Sessions({material.name: lambda: material})
-    sessions.open(0)
-    return sessions

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from threading import RLock, Thread
@@ -27,9 +28,10 @@ from .._fit.task import Task, is_continuous
 from .._judge.trial import held_out, some_of
 from .._judge.wheel import Wheel, arrange, embedder, numbered_classes, place
 from ..methods import KernelSupervisedPCA, SupervisedPCA
-from ..report.colouring import Colouring, read_colouring, stratified
+from ..report.colouring import Colouring, families, read_colouring, stratified
 from ..report.evidence import Verdict, interpret
 from .explored import FEWEST, SPLIT_SEED, ExploredData
+from .images import Pictured, pictures
 from .space import FittedSpace, Space, embed_each
 from .view import ControlState
 
@@ -38,6 +40,7 @@ MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 KEPT_FITS, KEPT_SPACES = 4, 2
 MOST_ON_WHEEL = 5000  # classes
 ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
+MOST_AT_ONCE, SAMPLE = 100_000, 12_000  # rows, and those of a first answer where there are more
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
 
 
@@ -82,13 +85,46 @@ class Session:
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
         self.asked = some_of(np.arange(self.n_train, n), MOST_ASKED, draw)
         self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
+        self.sampled: NDArray[np.int64] | None = None  # which of the rows drawn a sample has
+        self._begin()
+        get_ready(self.X.size)
+
+    def _begin(self) -> None:
         # What is read once: by label and whether it is shuffled; gammas by kernel and scale.
+        self.families = cache(self._find_families)
         self._batch, self._numbered = cache(self._read_batch), cache(self._number_classes)
         self._scale_gamma = cache(self._find_scale_gamma)
         self._fits: OrderedDict[ControlState, Fit] = OrderedDict()
         self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
         self._lock, self._warmed = RLock(), False
-        get_ready(self.X.size)
+
+    @cached_property
+    def sample(self) -> Session | None:
+        """The same session on part of the rows, for a first answer; None where there are few.
+
+        It has the rows that scores are made of, so that its scores are of the same rows.
+        """
+        if len(self.X) <= MOST_AT_ONCE:
+            return None
+        draw = np.random.default_rng(SPLIT_SEED)
+        more = some_of(np.arange(self.n_train), SAMPLE, draw)
+        seen = some_of(self.drawn, SAMPLE, draw)
+        rows = np.union1d(np.union1d(self.known, self.asked), np.union1d(more, seen))
+        part = copy(self)
+        for name in ("sample", "drawn_places", "spread_drawn", "_spread"):
+            vars(part).pop(name, None)  # which are those of all rows
+        part.X, part.numbers, part.order = self.X[rows], self.numbers[rows], self.order[rows]
+        part.n_train = int(np.searchsorted(rows, self.n_train))
+        part.values = [values[rows] for values in self.values]
+        part.labels = [replace(label, codes=label.codes[rows]) for label in self.labels]
+        part.shuffle = draw.permutation(len(rows))
+        part.drawn = np.flatnonzero(np.isin(rows, self.drawn))
+        part.sampled = np.searchsorted(self.drawn, rows[part.drawn])
+        part.known, part.asked = (np.searchsorted(rows, some) for some in (self.known, self.asked))
+        part.looked = np.arange(len(rows))
+        part._begin()
+        part._scale_gamma, part._warmed = self._scale_gamma, True
+        return part
 
     def default(self) -> ControlState:
         """What the page shows first."""
@@ -142,7 +178,7 @@ class Session:
             interpret(scores, len(self.asked)),
             [said for said in (note, "" if exact else ROUGHLY) if said],
             float(own.model.gamma_) if view.kernelised and own.model.gamma_ is not None else None,
-            self._gamma_of(view),
+            self.gamma_of(view),
             perf_counter() - start,
             exact,
         )
@@ -171,9 +207,9 @@ class Session:
 
     def estimator(self, view: ControlState) -> Any:
         """Unfitted."""
-        return view.estimator(self._gamma_of(view), self.labels[view.label].continuous)
+        return view.estimator(self.gamma_of(view), self.labels[view.label].continuous)
 
-    def _gamma_of(self, view: ControlState) -> float | None:
+    def gamma_of(self, view: ControlState) -> float | None:
         """What the rule "scale" comes to; None without a kernel."""
         return self._scale_gamma(view.kernel, view.scale) if view.kernelised else None
 
@@ -249,6 +285,15 @@ class Session:
         return self._spaces[key]
 
     # Judging -------------------------------------------------------------------------------------
+
+    def _find_families(self, label: int) -> list[int]:
+        codes, names = self.labels[label].codes, self.labels[label].names
+        return families(codes[self.drawn], self.X[self.drawn], len(names))
+
+    @cached_property
+    def pictured(self) -> Pictured | None:
+        """How a row looks, by its place; None where rows are no pictures."""
+        return pictures(self.X, self.material.shown, self.order, self.material.folder)
 
     @cached_property
     def drawn_places(self) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Rows coloured by one label: groups with a colour, a shape and a legend, and samples by label."""
+"""Columns that give rows their colours: classes or numbers, and samples by class."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.cluster import KMeans
 
 from .._base import palette
 from .._base.page import table
-from .._base.palette import N_COLOURS, shape
-from .columns import pack, words_of
+from .._base.palette import N_COLOURS
+from .columns import as_array, words_of
 
 MOST_GROUPS = 30
+FAMILIES = 16  # of classes, where there are more than have a colour each
 OTHER = "other classes"
-OUTLINES = {  # shapes that plotly has in 2-D and in 3-D
-    "circle": '<circle cx="8" cy="8" r="6.5"/>',
-    "square": '<rect x="2" y="2" width="12" height="12"/>',
-    "diamond": '<path d="M8 .5 15.5 8 8 15.5.5 8Z"/>',
-    "cross": '<path d="M5.5 1h5v4.5H15v5h-4.5V15h-5v-4.5H1v-5h4.5Z"/>',
-}
 LIMIT = 200_000  # points that a browser draws without trouble
 
 
@@ -51,21 +48,22 @@ class Classes:
         """(n,) what a sample keeps the shares of."""
         return self.codes.astype(np.int64)
 
-    def spec(self, rows: NDArray[np.int64]) -> dict[str, Any]:
-        """What the page's script needs of it, ready for JSON."""
-        small = np.min_scalar_type(max(0, len(self.names) - 1))
-        codes = pack(self.codes[rows].astype(small))
-        return _groups(self, rows, len(self.shown)) | {"names": self.names, "codes": codes}
+    def head(self) -> dict[str, Any]:
+        """What a page has to know of the column beside its values, ready for JSON."""
+        shown = self.shown.tolist()  # classes with a colour of their own
+        return {"kind": "classes", "names": self.names, "shown": shown, "other": OTHER}
 
     def notice(self) -> str:
         """That some classes have no colour of their own."""
         return (
-            f"The legend has the {MOST_GROUPS} largest of {len(self.names):,} classes; "
-            "the others are grey, and can be found by name."
+            f"The {len(self.names):,} classes have colours in {FAMILIES} families of close ones; "
+            "each can be found by name."
         )
 
     def sentence(self) -> str:
-        shown = f"{MOST_GROUPS} largest" if self.pooled else str(len(self.names))
+        if self.pooled:
+            return f"Colours are those of {FAMILIES} families of close classes. "
+        shown = str(len(self.names))
         what = "Colours" if len(self.shown) <= N_COLOURS else "Colours and shapes"
         return f"{what} are those of the {shown} classes. "
 
@@ -84,25 +82,6 @@ class Classes:
         return (
             f"<details><summary>Where the classes{which} lie, as a table</summary>"
             f"{table(heads, lines, f'Classes of {self.name}')}</details>\n"
-        )
-
-    def legend(self, rows: NDArray[np.int64], named: bool) -> str:
-        """A check box for every group."""
-        swatches = [_swatch(f"c{g % N_COLOURS}", shape(g)) for g in range(len(self.shown))]
-        search = ""
-        if self.pooled:
-            swatches.append(_swatch("other", "circle"))
-            search = (
-                '<form id="find-class" class="row" autocomplete="off"><input type="text" '
-                'id="class" list="class-names" aria-label="Find a class by name" '
-                'placeholder="Find a class"><button>Ring</button>'
-                '<datalist id="class-names"></datalist></form>'
-            )
-        return (
-            f"<h3><bdi>{escape(self.name if named else 'Classes')}</bdi></h3>"
-            '<div class="row"><button type="button" id="all">All</button>'
-            '<button type="button" id="none">None</button></div>'
-            f"{search}{_boxes(self, rows, swatches)}"
         )
 
 
@@ -131,34 +110,21 @@ class Numbers:
             return np.zeros(len(self.codes), dtype=np.int64)
         return np.searchsorted(np.quantile(known, np.linspace(0.1, 0.9, 9)), self.codes)
 
-    def spec(self, rows: NDArray[np.int64]) -> dict[str, Any]:
-        """What the page's script needs of it, ready for JSON."""
+    def head(self) -> dict[str, Any]:
+        """What a page has to know of the column beside its values, ready for JSON."""
         low, high = colour_limits(self.codes)
-        return _groups(self, rows, 1) | {
-            "numbers": pack(self.codes[rows]),
-            "low": low,
-            "high": high,
-        }
+        return {"kind": "numbers", "low": low, "high": high}
 
     def sentence(self) -> str:
         return "Colour is the label. "
-
-    def legend(self, rows: NDArray[np.int64], named: bool) -> str:
-        """A colour bar, and check boxes for rows with and without a number."""
-        low, high = colour_limits(self.codes)
-        return (
-            f"<h3><bdi>{escape(self.name if named else 'Label')}</bdi></h3>"
-            '<div class="colourbar" role="img" aria-label="Colours from '
-            f'{low:.4g} to {high:.4g}"></div><div class="ends"><span>≤ {low:.4g}</span>'
-            f'<span>≥ {high:.4g}</span></div><p class="soft small">Colours end at the 1st '
-            f"and 99th percentile.</p>{_boxes(self, rows, ['', _swatch('other', 'circle')])}"
-        )
 
 
 Colouring = Classes | Numbers
 
 
-def read_colouring(name: str, values: Any, continuous: bool) -> Colouring:
+def read_colouring(
+    name: str, values: Any, continuous: bool, longest: int | None = None
+) -> Colouring:
     """Numbers, or classes: up to 30 have colours in order, of more the 30 largest first."""
     if continuous:
         return Numbers(name, np.asarray(values, dtype=np.float64))
@@ -168,7 +134,7 @@ def read_colouring(name: str, values: Any, continuous: bool) -> Colouring:
         names, again = words_of(distinct.tolist())
         codes = again[codes]
     else:
-        found, first = words_of(values)
+        found, first = words_of(values, longest)
         order = sorted(range(len(found)), key=lambda i: _natural(found[i]))
         names = [found[i] for i in order]
         codes = np.argsort(order)[first]
@@ -179,6 +145,33 @@ def read_colouring(name: str, values: Any, continuous: bool) -> Colouring:
     where = np.full(len(names), len(shown), dtype=np.uint8)
     where[shown] = np.arange(len(shown))
     return Classes(name, names, codes, shown, where[codes])
+
+
+def families(codes: NDArray[Any], rows: Any, n_classes: int) -> list[int]:
+    """The family of each class, largest first: classes whose means are close share a colour."""
+    n = len(codes)
+    members = sparse.csr_matrix((np.ones(n), (codes, np.arange(n))), shape=(n_classes, n))
+    sizes = np.bincount(codes, minlength=n_classes)
+    means = (members @ rows) / np.maximum(sizes, 1)[:, None]
+    means = (means - means[sizes > 0].mean(axis=0)) * (sizes > 0)[:, None]
+    spread = means.std(axis=0)
+    means = np.divide(means, spread, out=np.zeros_like(means), where=spread > 0)
+    found = KMeans(FAMILIES, n_init=1, random_state=0).fit_predict(means)
+    order = np.argsort(-np.bincount(found, weights=sizes, minlength=FAMILIES), kind="stable")
+    return np.argsort(order)[found].tolist()
+
+
+def read_column(name: str, values: Any) -> Colouring:
+    """A column of any kind: numbers as they are, other values as words."""
+    array = values if hasattr(values, "__array__") else as_array(values)
+    array = np.asarray(array)
+    if array.dtype.kind in "iuf" and array.dtype.itemsize <= 8:
+        numbers = array.astype(np.float64)
+        if array.dtype.kind == "f" or np.abs(numbers).max(initial=0) < 2**53:
+            return Numbers(name, numbers)
+    # Long texts in many rows would make a page that no one can open.
+    longest = max(40, min(200, 4_000_000 // max(1, len(array))))
+    return read_colouring(name, array, False, longest)
 
 
 def page_colours() -> str:
@@ -201,31 +194,6 @@ def colour_limits(values: NDArray[Any]) -> tuple[float, float]:
     known = values[np.isfinite(values)]
     low, high = np.quantile(known, [0.01, 0.99]) if known.size else (0.0, 1.0)
     return float(low), float(high if high > low else low + 1)
-
-
-def _groups(label: Colouring, rows: NDArray[np.int64], coloured: int) -> dict[str, Any]:
-    """Groups from number `coloured` on are grey."""
-    groups = [{"name": name, "other": g >= coloured} for g, name in enumerate(label.groups)]
-    return {"name": label.name, "group": pack(label.group[rows]), "groups": groups}
-
-
-def _swatch(colour: str, shape: str) -> str:
-    return (
-        f'<svg class="swatch" viewBox="0 0 16 16" aria-hidden="true" '
-        f'style="fill: var(--{colour})">{OUTLINES[shape]}</svg>'
-    )
-
-
-def _boxes(label: Colouring, rows: NDArray[np.int64], swatches: list[str]) -> str:
-    """A check box for every group, with the number of its rows."""
-    sizes = np.bincount(label.group[rows], minlength=len(label.groups))
-    items = (
-        f'<li><label><input type="checkbox" checked>{swatch}'
-        f'<bdi title="{escape(name)}">{escape(name)}</bdi>'
-        f'<span class="count">{size:,}</span></label></li>'
-        for name, size, swatch in zip(label.groups, sizes, swatches, strict=False)
-    )
-    return f'<ul id="legend" aria-label="Shown in the picture">{"".join(items)}</ul>'
 
 
 def stratified(strata: Any, limit: int = LIMIT, seed: int = 0) -> NDArray[np.int64]:

@@ -44,22 +44,7 @@ def as_text(value: Any, longest: int | None = None) -> str:
     return text if longest is None or len(text) <= longest else text[:longest] + "…"
 
 
-def pack_column(name: str, values: Sequence[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
-    """A hover column of the chosen rows."""
-    array = np.asarray(values) if hasattr(values, "__array__") else _array_of(values)
-    array = array[rows]
-    if array.dtype.kind in "iu" and np.abs(array.astype(np.float64)).max(initial=0) < 2**53:
-        array = array.astype(np.float64)
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        kind = np.float32 if array.dtype.itemsize <= 4 else np.float64
-        return {"name": name, "numbers": pack(array.astype(kind))}
-    # Long texts in many rows would make a page that no one can open.
-    words, codes = words_of(array, max(40, min(200, 4_000_000 // max(1, len(array)))))
-    small = np.min_scalar_type(max(0, len(words) - 1))
-    return {"name": name, "words": words, "codes": pack(codes.astype(small))}
-
-
-def _array_of(values: Sequence[Any]) -> NDArray[Any]:
+def as_array(values: Sequence[Any]) -> NDArray[Any]:
     """A list as numbers if float64 holds all of it, else as it is."""
     if all(isinstance(v, float) or (type(v) is int and abs(v) < 2**53) for v in values):
         return np.array(values, dtype=np.float64)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
@@ -16,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from .._base.files import replaced
-from .._base.optional import require
 from .._base.page import facts, paragraph
 from .colouring import page_colours
 from .contents import Contents
@@ -24,7 +24,9 @@ from .evidence import SHADES, checks, confusion, honesty, verdicts
 from .scatter import ScatterPlot
 from .spectrum import gamma, importance_bars, loadings, scree
 
-SCRIPTS = ("unpack.js", "scatter.js", "controls.js")
+# Modules of the map, each after those that it imports; the last one is the report's own.
+MODULES = ("dom", "scatter", "legend", "contours", "overlay", "pointer", "pointmap", "search",
+           "picture")  # fmt: skip
 
 
 def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
@@ -35,9 +37,7 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     path : path of the file, replaced whole or not at all
     contents : Contents
     """
-    plotly = require("plotly.offline", extra="cli").get_plotlyjs()
-    ours = "".join(_read(name) for name in SCRIPTS)
-    scripts = [_script(plotly), _script(f'(() => {{\n"use strict";\n{ours}}})();\n')]
+    scripts = [_script(bundle())]
     shades = "".join(
         f".s{i} {{ --share: {0.08 + 0.6 * i / SHADES:.2f}; }}\n" for i in range(1, SHADES + 1)
     )
@@ -47,7 +47,7 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
         "page.html",
         policy=_policy(scripts),
         title=escape(contents.title),
-        style=page_colours() + _read("style.css") + shades,
+        style=page_colours() + _read("map/map.css") + _read("style.css") + shades,
         verdicts=verdicts(contents),
         keys=_keys(contents),
         notes=f'<section id="notes"><h2>Notes</h2><ul>{notes}</ul></section>' if notes else "",
@@ -59,6 +59,14 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
     # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
     with replaced(Path(path)) as file:
         file.write(page.replace("\0", "\ufffd").encode("utf-8", "replace"))
+
+
+def bundle() -> str:
+    """The modules of the map and the report's script as one that needs no others."""
+    ours = "".join(_read(f"map/{name}.js") for name in MODULES) + _read("report.js")
+    ours = re.sub(r"^import [^;]*;\n", "", ours, flags=re.MULTILINE)
+    ours = re.sub(r"^export ", "", ours, flags=re.MULTILINE)
+    return f'(() => {{\n"use strict";\n{ours}}})();\n'
 
 
 def embed(value: Any) -> str:
@@ -110,52 +118,43 @@ def _keys(contents: Contents) -> str:
 def _picture(scatter: ScatterPlot) -> str:
     if not len(scatter.rows):
         return paragraph("No row has finite coordinates, so there is nothing to draw.")
-    parts = _choice("part", "Rows", [("both", "both"), ("heldout", "held-out"), ("train", "train")])
-    colours, axes = "", ""
-    if len(scatter.colourings) > 1:
-        names = [colouring.name for colouring in scatter.colourings]
-        colours = f"<fieldset>{_select('by', 'Colour by', names, 0)}</fieldset>"
+    parts = _choice("part", [("all", "All"), ("heldout", "Held-out"), ("train", "Train")])
+    names = [*(one.name for one in scatter.colourings), *map(str, scatter.contents.hover)]
+    axes = ""
     if scatter.k > 2:
-        axes = _choice("view", "View", [("2d", "2-D"), ("3d", "3-D")])
-        selects = (
-            _select(name, name, range(1, scatter.k + 1), place, disabled=name == "deep")
-            for place, name in enumerate(("across", "up", "deep"))
+        numbers = list(enumerate(range(1, scatter.k + 1)))
+        axes = "".join(
+            _select(name, name, [("", "flat"), *numbers] if name == "deep" else numbers, chosen)
+            for name, chosen in [("across", 0), ("up", 1), ("deep", "")]
         )
-        axes += f"<fieldset><legend>Axes</legend>{''.join(selects)}</fieldset>"
     return _filled(
         "scatter.html",
         notice=scatter.sentences(),
-        colours=colours,
+        colours=_select("by", "Colour by", enumerate(names), 0) if len(names) > 1 else "",
         parts=parts,
+        drags=_choice("drag", [("pan", "Pan"), ("lasso", "Lasso")]),
         axes=axes,
-        legend=scatter.legend(0),
-        legends=scatter.legends(),
         summary=scatter.summary(),
         centres=scatter.centres(),
     )
 
 
-def _choice(name: str, legend: str, options: Sequence[tuple[str, str]]) -> str:
-    radios = "".join(
-        f'<label><input type="radio" name="{name}" value="{value}"'
-        f"{' checked' if i == 0 else ''}>{text}</label>"
+def _choice(name: str, options: Sequence[tuple[str, str]]) -> str:
+    return "".join(
+        f'<label><input type="radio" name="{name}" value="{value}" autocomplete="off"'
+        f"{' checked' if i == 0 else ''}><span>{text}</span></label>"
         for i, (value, text) in enumerate(options)
     )
-    return f"<fieldset><legend>{legend}</legend>{radios}</fieldset>"
 
 
-def _select(
-    name: str, text: str, options: Iterable[Any], chosen: int, disabled: bool = False
-) -> str:
+def _select(name: str, text: str, options: Iterable[tuple[Any, Any]], chosen: Any) -> str:
     listed = "".join(
-        f'<option value="{j}"{" selected" if j == chosen else ""}>{escape(str(option))}</option>'
-        for j, option in enumerate(options)
+        f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(str(option))}'
+        "</option>"
+        for value, option in options
     )
     # autocomplete: a browser that remembers the choice of an earlier visit would show a lie.
-    return (
-        f'<label>{text} <select id="{name}" autocomplete="off"{" disabled" if disabled else ""}>'
-        f"{listed}</select></label>"
-    )
+    return f'<label>{text} <select id="{name}" autocomplete="off">{listed}</select></label>'
 
 
 def _read(name: str) -> str:
@@ -171,21 +170,17 @@ def _script(code: str) -> str:
     # The parser would turn carriage returns into line feeds, and the hash would not match.
     code = code.replace("\r\n", "\n").replace("\r", "\n")
     if "</script" in code.lower() or "<!--" in code:
-        raise ValueError("A script of the page would end early; is plotly a version we know?")
+        raise ValueError("A script of the page would end early.")
     return f"<script>{code}</script>"
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Only these very scripts run, and nothing is loaded from anywhere.
-
-    plotly's flat WebGL scatter compiles its drawing code from text: without 'unsafe-eval' it says
-    that the browser has no WebGL.
-    """
+    """Only these very scripts run, and nothing is loaded from anywhere."""
     codes = (s.removeprefix("<script>").removesuffix("</script>") for s in scripts)
     digests = (base64.b64encode(hashlib.sha256(c.encode()).digest()).decode() for c in codes)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     rules = (
-        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'

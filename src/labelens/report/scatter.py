@@ -1,4 +1,4 @@
-"""The interactive scatter: its controls as plain HTML, its data as packed arrays."""
+"""The interactive scatter: its data as packed arrays, and the same in words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.page import paragraph
-from .colouring import LIMIT, Classes, Colouring, read_colouring, stratified
-from .columns import pack, pack_column
+from .colouring import (
+    LIMIT,
+    Classes,
+    Colouring,
+    families,
+    read_colouring,
+    read_column,
+    stratified,
+)
+from .columns import pack
 from .contents import Contents
 
-MOST_NUMBERS = 2_000_000  # coordinates in a page: 8 MB
+MOST_NUMBERS = 160_000  # coordinates in a page, unless three components have more: 0.9 MB
 MOST_COMPONENTS = 50
 
 
@@ -51,17 +59,26 @@ class ScatterPlot:
 
     def spec(self) -> dict[str, Any]:
         """All that the script needs, ready for JSON."""
-        rows, contents = self.rows, self.contents
-        Z = np.asarray(contents.Z)[rows]
-        spec: dict[str, Any] = {
+        test = np.asarray(self.contents.test)[self.rows]
+        rows = self.rows[np.argsort(test, kind="stable")]  # training rows first
+        Z = np.asarray(self.contents.Z)[rows]
+        hover = [read_column(str(name), values) for name, values in self.contents.hover.items()]
+        return {
             "components": [pack(Z[:, j].astype(np.float32)) for j in range(self.k)],
-            "heldout": pack(np.asarray(contents.test)[rows].astype(np.uint8)),
-            "labels": [colouring.spec(rows) for colouring in self.colourings],
-            "columns": [pack_column(str(name), v, rows) for name, v in contents.hover.items()],
+            "trained": int((~test).sum()),
+            "rows": pack(rows.astype(np.uint32)),
+            "columns": [
+                one.head()
+                | self._families(one, Z, rows)
+                | {"name": one.name, "values": pack(narrowest(one.codes[rows]))}
+                for one in [*self.colourings, *hover]
+            ],
         }
-        if len(rows) < len(contents.Z):
-            spec["rows"] = pack(rows.astype(np.uint32))
-        return spec
+
+    def _families(self, one: Colouring, Z: Any, rows: NDArray[np.int64]) -> dict[str, Any]:
+        if isinstance(one, Classes) and one.pooled and one in self.colourings:
+            return {"families": families(one.codes[rows], Z, len(one.names))}
+        return {}
 
     def sentences(self) -> str:
         """What is drawn and what is not, with the numbers."""
@@ -85,8 +102,7 @@ class ScatterPlot:
         """The picture in words."""
         contents = self.contents
         Z, held = np.asarray(contents.Z)[self.rows], np.asarray(contents.test)[self.rows]
-        train = "hollow" if len(self.rows) <= 5000 and not contents.continuous else "faint"
-        text = f"Every point is a row. Held-out rows are filled, training rows {train}. "
+        text = "Every point is a row. Held-out rows are solid, training rows pale. "
         if np.shape(contents.Z)[1] > 1:
             text += "Its place is given by components 1 and 2. "
         else:
@@ -94,7 +110,7 @@ class ScatterPlot:
             text += "its label. " if contents.continuous else "its class, spread at random. "
         if len(self.colourings) > 1:
             names = ", ".join(f"“{colouring.name}”" for colouring in self.colourings)
-            text += f"“Colour by” chooses the label that gives the colours: {names}. "
+            text += f"“Colour by” chooses the column that gives the colours, such as {names}. "
         else:
             text += self.colourings[0].sentence()
         spans = [
@@ -110,15 +126,13 @@ class ScatterPlot:
         classes = [each for each in self.colourings if isinstance(each, Classes)]
         return "".join(each.centres(Z, test, self.rows, len(classes) > 1) for each in classes)
 
-    def legend(self, j: int) -> str:
-        """The legend of one label; it says which where there are several."""
-        return self.colourings[j].legend(self.rows, named=len(self.colourings) > 1)
 
-    def legends(self) -> str:
-        """The legends to choose from, where there are several."""
-        if len(self.colourings) == 1:
-            return ""
-        return "".join(
-            f'<template id="legend-{j}">{self.legend(j)}</template>\n'
-            for j in range(len(self.colourings))
-        )
+def narrowest(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values to six digits, whole numbers exactly, in as few bytes as will do."""
+    if values.dtype.kind != "f":
+        return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+    with np.errstate(over="ignore"):
+        small = values.astype(np.float32)
+    whole = values == np.round(values)
+    fits = np.array_equal(small[whole], values[whole]) and np.isinf(small).sum() == 0
+    return small if fits else values

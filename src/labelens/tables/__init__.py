@@ -11,6 +11,7 @@ columns.py          `pick` and `align`: features and labels of a frame
 """
 
 from .columns import Table, align, pick
+from .columns import likely_labels as likely_labels
 from .encoder import TableEncoder
 from .encoding import EncodedColumn as EncodedColumn
 from .files import read, write

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -19,6 +20,12 @@ from .encoding import EncodedColumn
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
+
+
+LABEL_WORDS = {
+    "label", "labels", "class", "classes", "target", "targets", "y", "category", "species",
+    "diagnosis", "outcome", "response", "truth", "cluster", "genus", "variety", "type",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -221,3 +228,9 @@ def _label_array(column: Any) -> NDArray[Any]:
 
 def _are_dates(cells: Any) -> bool:
     return any(all(READINGS[r](cell) is not None for cell in cells) for r in DATES)
+
+
+def likely_labels(names: Sequence[str]) -> list[str]:
+    """Columns that are called what labels are often called."""
+    words = [set(re.findall("[a-z]+", re.sub("([A-Z])", r" \1", name).lower())) for name in names]
+    return [name for name, own in zip(names, words, strict=True) if own & LABEL_WORDS]

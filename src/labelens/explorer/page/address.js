@@ -4,7 +4,7 @@ const MOST = 12000; // characters of a group; a larger one is not remembered
 const PAUSE = 800; // ms: changes that follow each other faster are one step back
 
 // Lengths of runs of rows outside and inside a group, in turn, as base64.
-function packed(marks) {
+export function packed(marks, most = MOST) {
   const bytes = [];
   let [run, inside] = [0, 0];
   const put = (value) => {
@@ -18,11 +18,11 @@ function packed(marks) {
     [run, inside] = [1, mark];
   }
   put(run);
-  if (bytes.length > MOST) return null;
-  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_");
+  if (bytes.length > most) return null;
+  return btoa(bytes.map((byte) => String.fromCharCode(byte)).join("")).replace(/\+/g, "-").replace(/\//g, "_");
 }
 
-function unpacked(text, n) {
+export function unpacked(text, n) {
   const marks = new Uint8Array(n);
   let bytes;
   try { bytes = atob(text.replace(/-/g, "+").replace(/_/g, "/")); } catch { return null; }
@@ -37,6 +37,8 @@ function unpacked(text, n) {
   }
   return at === n ? marks : null;
 }
+
+const numbers = (list) => list.map((v) => Number(v.toFixed(4))).join("_");
 
 // `told` -> text. Of views only what differs from the first one of the data.
 export function write(told, first) {
@@ -56,8 +58,9 @@ export function write(told, first) {
       found.set(`${number + 1}.axes`, one.axes.map((axis) => axis + 1).join("-"));
     }
     if (one.zoom !== 1 || one.pan[0] || one.pan[1]) {
-      found.set(`${number + 1}.at`, [one.zoom, ...one.pan].map((v) => Number(v.toFixed(4))).join("_"));
+      found.set(`${number + 1}.at`, numbers([one.zoom, ...one.pan]));
     }
+    if (one.turn) found.set(`${number + 1}.turn`, numbers(one.turn));
   });
   const group = told.group && packed(told.group);
   if (group) found.set("group", group);
@@ -83,10 +86,15 @@ export function read(text, overview, n) {
       else if (given !== "" && Number.isFinite(Number(given))) view[name] = Number(given);
     }
     const axes = (found.get(`${number}.axes`) || "1-2").split("-").map((a) => whole(a, 1) - 1);
-    const at = (found.get(`${number}.at`) || "").split("_").map(Number);
-    const placed = at.length === 3 && at.every(Number.isFinite) && at[0] > 0;
+    const listed = (name, length) => {
+      const given = (found.get(`${number}.${name}`) || "").split("_").map(Number);
+      return given.length === length && given.every(Number.isFinite) ? given : null;
+    };
+    const at = listed("at", 3);
+    const placed = at && at[0] > 0;
+    const several = axes.length > 1 && axes.length < 4 && new Set(axes).size === axes.length;
     return {
-      view, axes: axes.length === 2 && axes[0] !== axes[1] ? axes : [0, 1],
+      view, axes: several ? axes : [0, 1], turn: several && axes[2] >= 0 ? listed("turn", 2) : null,
       zoom: placed ? at[0] : 1, pan: placed ? at.slice(1) : [0, 0],
     };
   };

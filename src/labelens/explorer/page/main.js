@@ -1,5 +1,6 @@
 // The page put together: data, panes, parts, groups, keys, and a server that may go away.
 
+import { listen } from "./actions.js";
 import * as address from "./address.js";
 import { Controls } from "./controls.js";
 import { count, find, make, say } from "./dom.js";
@@ -7,9 +8,8 @@ import { addHelp } from "./help.js";
 import { Colours } from "./legend.js";
 import { decorate } from "./overlay.js";
 import { Pane } from "./pane.js";
-import { hover, pick, tellGroup } from "./rows.js";
+import { dropRow, hover, pick, tellGroup } from "./rows.js";
 import * as server from "./server.js";
-import { copy, save, showCode } from "./takeaway.js";
 
 const RETRY = 1000;
 const HEARTBEAT = 4000;
@@ -19,13 +19,17 @@ class App {
     Object.assign(this, {
       data: 0, overview: null, n: 0, panes: [], activeNumber: 0, part: "all", drag: "pan",
       colours: null, columns: new Map(), selected: null, hovered: -1, picked: -1, instance: null,
+      only: false, contours: false, // whether rows outside the group are hidden, and lines drawn
+      looked: new Map(), // settings that were compared, by data and label
       second: null, // the settings of view 2 while it is not shown
       told: new Set(), // names of columns that are shown beside the pointer
     });
     this.controls = new Controls(this);
-    this.listen();
+    listen(this);
     addHelp();
   }
+
+  get trained() { return this.overview ? this.overview.drawnTrained : 0; }
 
   get active() { return this.panes[this.activeNumber]; }
 
@@ -64,7 +68,7 @@ class App {
     document.title = `${overview.name} · labelens explore`;
     find("notes").textContent = overview.notes.join(" ");
     find("colour").replaceChildren(...overview.columns.map((name, j) => new Option(name, j)));
-    find("row").max = overview.rows - 1;
+    Object.assign(this, { names: overview.columns, textual: overview.textual, thumb: null });
     this.panes.splice(0).forEach((pane) => pane.remove());
     this.controls.offer(overview);
     const told = address.read(text, overview, this.n);
@@ -123,7 +127,7 @@ class App {
     this.colourBy(told.colour).then(() => this.tellGroup()).catch(() => {});
     const picked = told.row < 0 ? -1 : this.rowNumbers.indexOf(told.row);
     if (picked >= 0) this.pick(picked);
-    else { this.picked = -1; find("facts").replaceChildren(); find("row").value = ""; this.ring(); }
+    else dropRow(this);
   }
 
   // Colours -----------------------------------------------------------------------------------------
@@ -194,6 +198,7 @@ class App {
     const two = this.panes.length === 2;
     find("compare").setAttribute("aria-pressed", two);
     find("which").hidden = !two;
+    find("link").closest("label").hidden = !two;
     find("panes").classList.toggle("two", two);
     this.redraw();
   }
@@ -206,10 +211,28 @@ class App {
     this.controls.show();
   }
 
+  // All settings as they were when the data were opened.
+  reset() {
+    this.second = null;
+    this.restore(address.read("", this.overview, this.n));
+    this.remember();
+    say("All settings are as they were first.");
+  }
+
   fitted(pane) {
     document.documentElement.dataset.ready = "yes";
     find("lost").hidden = true;
     if (pane === this.active) this.controls.show(document.activeElement.id);
+  }
+
+  // With linked views the others show the same part of their pictures.
+  follow(pane) {
+    if (!find("link").checked) return;
+    const { zoom, pan, turn } = pane.scatter;
+    for (const { scatter, deep } of this.panes.filter((one) => one !== pane)) {
+      Object.assign(scatter, { zoom, pan: [...pan], turn: deep && turn ? [...turn] : scatter.turn });
+      scatter.draw();
+    }
   }
 
   redraw() { this.panes.forEach((pane) => pane.scatter.draw()); }
@@ -253,7 +276,7 @@ class App {
   selectClass(wanted) {
     const shuffled = this.part === "shuffled";
     const values = this.colours.values(shuffled);
-    const trained = this.overview.drawnTrained;
+    const { trained } = this;
     const marks = new Uint8Array(this.n);
     const parts = { all: [0, this.n], heldout: [trained, this.n] };
     const [first, end] = parts[this.part] || [0, trained];
@@ -322,72 +345,6 @@ class App {
     if (this.lost(problem)) return;
     this.active.error.textContent = problem.message;
     this.active.error.hidden = false;
-  }
-
-  // Keys and buttons ------------------------------------------------------------------------------
-
-  listen() {
-    const on = (id, kind, act) => find(id).addEventListener(kind, act);
-    on("data", "change", () => {
-      this.open(Number(find("data").value)).catch((problem) => this.complain(problem));
-    });
-    on("colour", "change", () => {
-      this.colourBy(Number(find("colour").value)).then(() => this.remember());
-    });
-    on("compare", "click", () => this.compare());
-    on("python", "click", () => showCode(this));
-    on("copy", "click", () => copy());
-    on("keys", "click", () => find("keys-dialog").showModal());
-    on("save-embedding", "click", () => save(this, "embedding"));
-    on("save-model", "click", () => save(this, "model"));
-    on("zoom-in", "click", () => this.active.zoomBy(1.4));
-    on("zoom-out", "click", () => this.active.zoomBy(1 / 1.4));
-    on("zoom-reset", "click", () => this.active.home());
-    on("find-row", "submit", (event) => {
-      event.preventDefault();
-      const i = this.rowNumbers.indexOf(Number(find("row").value));
-      if (i >= 0) this.pick(i);
-      else find("facts").replaceChildren(make("dd", {}, "This row is not in the picture."));
-    });
-    const acts = {
-      part: (value) => this.show(value),
-      drag: (value) => { this.setDrag(value); this.remember(); },
-      pane: (value) => { this.activate(Number(value)); this.remember(); },
-    };
-    for (const [name, act] of Object.entries(acts)) {
-      for (const input of document.querySelectorAll(`input[name=${name}]`)) {
-        input.addEventListener("change", () => act(input.value));
-      }
-    }
-    const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", () => this.repaint());
-    window.addEventListener("resize", () => this.redraw());
-    window.addEventListener("popstate", () => {
-      if (!this.titles) return;
-      this.go(location.hash.slice(1)).catch((problem) => this.complain(problem));
-    });
-    document.addEventListener("keydown", (event) => this.key(event));
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (document.querySelector("dialog[open]")) return;
-    const typing = event.target.closest("input[type=number], input[type=text], select");
-    if (event.key === "Escape") { this.select(null); this.hover(null, -1); return; }
-    if (typing) return;
-    const drag = (kind) => { this.setDrag(kind); this.remember(); };
-    const acts = {
-      a: () => this.show("all"), t: () => this.show("train"),
-      h: () => this.show("heldout"), s: () => this.show("shuffled"),
-      c: () => this.compare(), 1: () => this.activate(0), 2: () => this.activate(1),
-      p: () => drag("pan"), l: () => drag("lasso"),
-      "+": () => this.active.zoomBy(1.4), "=": () => this.active.zoomBy(1.4),
-      "-": () => this.active.zoomBy(1 / 1.4),
-      0: () => this.active.home(), "?": () => find("keys-dialog").showModal(),
-    };
-    if (!this.panes.length || !acts[event.key]) return;
-    event.preventDefault();
-    acts[event.key]();
   }
 }
 

@@ -1,22 +1,21 @@
-// One view: its settings, its fit, its picture, and what pointer and keys do to it.
+// One view: its settings, its fit, and what is said of it, around a map.
 
 import { count, make, say, score } from "./dom.js";
-import { MARGIN, decorate } from "./overlay.js";
-import { watch } from "./pointer.js";
-import { Near, Scatter } from "./scatter.js";
+import { warned } from "./guide.js";
+import { PointMap } from "./pointmap.js";
 import * as server from "./server.js";
 
 const CLIENT = crypto.getRandomValues(new Uint32Array(4)).join("-");
 let turns = 0; // of all panes, also those that are gone: the server knows them by number only
 const TITLES = { pca: "PCA", spca: "SPCA", srp: "SRP", kspca: "KSPCA", ksrp: "KSRP" };
-const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const SLOW = 1000; // ms after which a fit can be cancelled, and makes way for a newer wish
 
-export class Pane {
+export class Pane extends PointMap {
   // What is remembered of a pane: settings, two components, and the part of the picture in sight.
-  constructor(app, number, { view, axes, zoom, pan }) {
-    Object.assign(this, { app, number, view, axes, picture: null });
+  constructor(app, number, { view, axes, ...sight }) {
+    super(app, sight);
+    Object.assign(this, { number, view, axes });
     this.title = make("h2", {});
     this.heldout = make("b", {});
     this.shuffled = make("b", {});
@@ -30,15 +29,15 @@ export class Pane {
     this.cancel = make("button", { type: "button", class: "cancel", hidden: true }, "Cancel");
     this.across = make("select", { "aria-label": "Component across" });
     this.up = make("select", { "aria-label": "Component up" });
-    this.chosen = make("span", { class: "axes", hidden: true }, this.across, " × ", this.up);
+    this.depth = make("select", { "aria-label": "Component in depth" });
+    this.chosen = make("span", { class: "axes", hidden: true },
+      this.across, " × ", this.up, " × ", this.depth);
     this.error = make("p", { class: "notice", role: "alert", hidden: true });
     this.verdict = make("p", { class: "verdict" });
     this.grade = make("b", { class: "grade" });
     this.told = make("span", {});
     this.next = make("button", { type: "button", class: "plain", hidden: true });
     this.verdict.append(this.grade, " ", this.told, " ", this.next);
-    this.canvas = make("canvas", { tabIndex: 0, role: "img", "aria-label": "No picture yet" });
-    this.overlay = make("canvas", { class: "overlay", "aria-hidden": "true" });
     this.root = make("section", { class: "pane" },
       make("div", { class: "head" }, this.title, this.chosen, this.took, this.cancel),
       make("dl", { class: "scores" },
@@ -49,24 +48,22 @@ export class Pane {
         this.meter),
       this.error,
       this.verdict,
-      make("div", { class: "plot" }, this.canvas, this.overlay));
+      this.plot);
     this.root.dataset.pane = number;
-    this.scatter = new Scatter(this.canvas, () => decorate(this));
-    Object.assign(this.scatter, { zoom, pan: [...pan] });
     this.listen();
   }
 
   state() {
-    const { view, axes, scatter: { zoom, pan } } = this;
-    return { view: { ...view }, axes: [...axes], zoom, pan: [...pan] };
+    const { view, axes, scatter: { zoom, pan, turn } } = this;
+    return { view: { ...view }, axes: [...axes], zoom, pan: [...pan], turn: turn && [...turn] };
   }
 
-  restore({ view, axes, zoom, pan }) {
+  restore({ view, axes, zoom, pan, turn = null }) {
     const same = this.picture && !this.wish
       && Object.keys(view).every((name) => view[name] === this.picture.view[name])
       && `${axes}` === `${this.axes}`;
     Object.assign(this, { view: { ...view }, axes: [...axes] });
-    Object.assign(this.scatter, { zoom, pan: [...pan] });
+    Object.assign(this.scatter, { zoom, pan: [...pan], turn: turn && [...turn] });
     if (same && !this.asking) this.scatter.draw();
     else this.refit();
   }
@@ -90,7 +87,7 @@ export class Pane {
   refit() {
     this.wish = ++turns;
     if (!this.asking) this.askOn();
-    else if (performance.now() - this.began > SLOW) server.drop(`fit ${this.number}`);
+    else if (this.refining || performance.now() - this.began > SLOW) server.drop(`fit ${this.number}`);
   }
 
   async askOn() {
@@ -109,11 +106,15 @@ export class Pane {
       while (this.wish) {
         const turn = this.wish;
         this.wish = 0;
-        await this.ask(turn);
+        this.refining = false;
+        const first = await this.ask(turn, true);
+        // The answer of a sample of rows; now that of all, unless something newer is wanted.
+        this.refining = Boolean(first && first.rough) && !this.wish;
+        if (this.refining) await this.ask(++turns, false);
       }
     } finally {
       clearInterval(waiting);
-      this.asking = false;
+      this.asking = this.refining = false;
       this.cancel.hidden = true;
       this.root.classList.remove("busy", "stale");
     }
@@ -126,20 +127,26 @@ export class Pane {
     this.took.textContent = "cancelled";
     if (this.picture) {
       this.view = { ...this.picture.view };
-      if (this.picture.axes.length === 2) this.axes = [...this.picture.axes];
+      if (this.picture.axes.length > 1) this.axes = [...this.picture.axes];
     }
     this.app.activate(this.number);
     this.app.remember();
     say("Cancelled. The settings are those of the picture.");
   }
 
-  // Two different components that are there, the chosen ones if they are.
+  // Two or three different components that are there, the chosen ones if they are.
   shownAxes(most) {
-    const [x, y] = this.axes.map((axis) => Math.max(0, Math.min(axis, most - 1)));
-    return most === 1 ? [0] : [x, x === y ? (x ? 0 : 1) : y];
+    if (most === 1) return [0];
+    const shown = [];
+    for (const axis of this.axes.slice(0, most)) {
+      const wanted = Math.max(0, Math.min(axis, most - 1));
+      const free = [...Array(most).keys()].find((j) => !shown.includes(j));
+      shown.push(shown.includes(wanted) ? free : wanted);
+    }
+    return shown;
   }
 
-  async ask(turn) {
+  async ask(turn, rough) {
     const view = { ...this.view };
     const axes = this.shownAxes(view.wheel ? 2 : view.components);
     const shuffled = this.app.part === "shuffled";
@@ -147,19 +154,32 @@ export class Pane {
     this.began = performance.now();
     try {
       const picture = await server.fit({
-        client: CLIENT, pane: `${this.number}`, turn, data, view, axes, shuffled,
+        client: CLIENT, pane: `${this.number}`, turn, data, view, axes, shuffled, rough,
       });
-      if (!picture) return;
+      if (!picture) return null;
+      this.spread(picture);
       picture.view = view;
       picture.shuffled = shuffled;
       this.show(picture, performance.now() - this.began);
       this.error.hidden = true;
       this.app.fitted(this);
+      return picture;
     } catch (problem) {
-      if (this.app.lost(problem)) return;
+      if (this.app.lost(problem)) return null;
       this.error.textContent = `${problem.message} The picture is the last good one.`;
       this.error.hidden = false;
+      return null;
     }
+  }
+
+  // Rows that a sample does not have are nowhere until all have come.
+  spread(picture) {
+    if (!picture.rough) return;
+    const [some, which] = picture.arrays;
+    const k = picture.frame.length;
+    const flat = new Float32Array(k * this.app.n).fill(NaN);
+    which.forEach((i, at) => flat.set(some.subarray(k * at, k * at + k), k * i));
+    picture.arrays = [flat];
   }
 
   show(picture, elapsed) {
@@ -178,7 +198,8 @@ export class Pane {
     const [fill, tick] = this.meter.children;
     fill.style.width = `${100 * Math.max(0, Math.min(1, own))}%`;
     tick.style.left = `${100 * Math.max(0, Math.min(1, other))}%`;
-    this.took.textContent = `${Math.round(elapsed)} ms`;
+    const of = picture.rough ? `, ${count(picture.rough)} rows; the others follow` : "";
+    this.took.textContent = `${Math.round(elapsed)} ms${of}`;
     this.took.title = `${Math.round(1000 * picture.seconds)} ms of it on the server`;
     this.judge();
     this.offerAxes(view.wheel ? 2 : view.components);
@@ -195,7 +216,8 @@ export class Pane {
     const control = "The labels of this view are shuffled, so every pattern in it is chance.";
     this.grade.textContent = shuffled ? "Control." : `${grade}.`;
     this.grade.dataset.grade = shuffled ? "chance" : grade.toLowerCase();
-    this.told.textContent = [shuffled ? control : verdict, ...notes, asked].join(" ");
+    this.told.textContent = [shuffled ? control : verdict, ...notes, asked,
+      warned(this.app, this)].join(" ");
     this.next.hidden = shuffled || !next;
     if (next) this.next.textContent = next.text;
   }
@@ -209,55 +231,15 @@ export class Pane {
 
   offerAxes(k) {
     this.chosen.hidden = k < 3;
-    for (const [list, axis] of [[this.across, 0], [this.up, 1]]) {
-      if (list.options.length !== k) {
-        list.replaceChildren(...Array.from({ length: k }, (_, j) => new Option(`${j + 1}`, j)));
+    const shown = this.shownAxes(k);
+    [this.across, this.up, this.depth].forEach((list, axis) => {
+      if (list.dataset.of !== `${k}`) {
+        list.dataset.of = k;
+        const options = Array.from({ length: k }, (_, j) => new Option(`${j + 1}`, j));
+        list.replaceChildren(...(axis === 2 ? [new Option("flat", "")] : []), ...options);
       }
-      list.value = this.shownAxes(k)[axis];
-    }
-  }
-
-  // Places of the picture between -1 and 1, in the same unit across and up, so that distances are
-  // those of the embedding. One component: a strip a class, or the label's number.
-  place() {
-    const { picture, app } = this;
-    const [flat] = picture.arrays;
-    const single = picture.frame.length === 1;
-    const n = single ? flat.length : flat.length / 2;
-    const places = new Float32Array(2 * n);
-    const halves = picture.frame.map(([low, high]) => (high - low) / 2 / MARGIN);
-    const unit = Math.max(...halves);
-    this.frames = picture.frame.map(([low, high]) => [(low + high) / 2, unit]);
-    const [[mx]] = this.frames;
-    if (single) {
-      const by = app.colours;
-      for (let i = 0; i < n; i++) {
-        places[2 * i] = (flat[i] - mx) / unit;
-        places[2 * i + 1] = by ? by.strip(i, picture.shuffled) * MARGIN : 0;
-      }
-    } else {
-      const [, [my]] = this.frames;
-      for (let i = 0; i < n; i++) {
-        places[2 * i] = (flat[2 * i] - mx) / unit;
-        places[2 * i + 1] = (flat[2 * i + 1] - my) / unit;
-      }
-    }
-    this.near = null;
-    this.scatter.box = single ? null : halves.map((half) => half / unit);
-    this.scatter.move(places, !still.matches);
-    this.paint();
-  }
-
-  // Colours for what is shown of the picture that is there.
-  paint() {
-    const { app, picture } = this;
-    if (!picture || !app.colours) return;
-    const n = this.scatter.n;
-    if (n !== app.n) return;
-    const { look, shape, size } = app.colours.looks(app, picture.shuffled);
-    this.look = look;
-    this.scatter.paint(look, shape, size);
-    this.describe();
+      list.value = axis < shown.length ? shown[axis] : "";
+    });
   }
 
   describe() {
@@ -271,96 +253,31 @@ export class Pane {
 
   // Pointer and keys ----------------------------------------------------------------------------
 
-  at(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  }
-
-  nearest([x, y], radius) {
-    if (!this.picture || !this.scatter.to || !this.look) return -1;
-    this.near = this.near || new Near(this.scatter.to);
-    const [px, py] = this.scatter.toPlace([x, y]);
-    const [qx, qy] = this.scatter.toPlace([x + radius, y - radius]);
-    return this.near.find(px, py, qx - px, qy - py, (i) => this.look[4 * i + 3] > 0);
-  }
-
   listen() {
-    const { canvas, app } = this;
+    const { app } = this;
     this.root.addEventListener("focusin", () => app.activate(this.number));
     this.root.addEventListener("pointerdown", () => app.activate(this.number));
-    watch(this);
-    canvas.addEventListener("keydown", (event) => this.key(event));
     this.cancel.addEventListener("click", () => this.cancelFit());
     this.next.addEventListener("click", () => {
       this.change(this.picture.next.change);
       app.controls.show();
     });
-    [this.across, this.up].forEach((list, axis) => {
+    [this.across, this.up, this.depth].forEach((list, axis) => {
       list.addEventListener("change", () => {
-        // The same component on both would show a line: the two change places.
         const shown = this.shownAxes(this.picture.components);
-        const wanted = Number(list.value);
-        if (shown[1 - axis] === wanted) shown.reverse();
-        else shown[axis] = wanted;
+        if (list.value === "") shown.length = 2;
+        else {
+          // The same component twice would show a line: the two change places.
+          const wanted = Number(list.value);
+          const other = shown.indexOf(wanted);
+          const free = [0, 1, 2].find((j) => !shown.includes(j));
+          if (other >= 0) shown[other] = axis < shown.length ? shown[axis] : free;
+          shown[axis] = wanted;
+        }
         this.axes = shown;
         this.refit();
         app.remember();
       });
     });
-    new ResizeObserver(() => this.scatter.draw()).observe(canvas);
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = 40;
-    const moves = {
-      ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step],
-    };
-    if (moves[event.key]) { this.scatter.panBy(...moves[event.key]); this.app.remember(); } else if (event.key === "n") this.step(1);
-    else if (event.key === "b") this.step(-1);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  // The next point that is shown.
-  step(by) {
-    const n = this.look ? this.scatter.n : 0;
-    let i = this.app.picked < 0 && by < 0 ? 0 : this.app.picked;
-    for (let tries = 0; tries < n; tries++) {
-      i = (i + by + n) % n;
-      if (this.look[4 * i + 3] > 0) { this.app.pick(i); return; }
-    }
-  }
-
-  zoomBy(factor) {
-    this.scatter.zoomAt(factor, [this.canvas.clientWidth / 2, this.canvas.clientHeight / 2]);
-    this.app.remember();
-  }
-
-  home() {
-    this.scatter.home();
-    this.app.remember();
-  }
-
-  // Marks of the points shown within a path on the screen.
-  within(path) {
-    const { scatter, look } = this;
-    const corners = path.map((point) => scatter.toPlace(point));
-    const marks = new Uint8Array(scatter.n);
-    const xs = corners.map(([x]) => x);
-    const ys = corners.map(([, y]) => y);
-    const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    for (let i = 0; i < scatter.n; i++) {
-      const [x, y] = [scatter.to[2 * i], scatter.to[2 * i + 1]];
-      if (x < x0 || x > x1 || y < y0 || y > y1 || look[4 * i + 3] === 0) continue;
-      let inside = false;
-      for (let a = 0, b = corners.length - 1; a < corners.length; b = a++) {
-        if ((ys[a] > y) !== (ys[b] > y)
-          && x < (xs[b] - xs[a]) * (y - ys[a]) / (ys[b] - ys[a]) + xs[a]) inside = !inside;
-      }
-      marks[i] = inside ? 1 : 0;
-    }
-    return marks;
   }
 }

@@ -1,7 +1,8 @@
 // One row, beside the pointer or picked, and a group of rows: what is known of them.
 
-import { count, find, make, say } from "./dom.js";
+import { besidePointer, count, find, make, say, short } from "./dom.js";
 import { showGroup } from "./legend.js";
+import { download } from "./picture.js";
 import * as server from "./server.js";
 
 const LINGER = 120; // ms that the pointer rests on a point before its columns are asked for
@@ -15,16 +16,23 @@ export function hover(app, pane, i, event) {
   }
   tip.hidden = i < 0 || !app.colours;
   if (tip.hidden) return;
-  const held = i >= app.overview.drawnTrained;
+  const held = i >= app.trained;
   tip.replaceChildren(
+    ...pictured(app, i),
     make("b", {}, make("bdi", {}, app.colours.text(i, pane.picture.shuffled))),
     make("span", {}, `row ${count(app.rowNumbers[i])}, ${held ? "held out" : "training"}`),
     ...(app.facts && app.facts.row === i ? app.facts.lines : []));
-  const { width, height } = tip.getBoundingClientRect();
-  const { clientWidth, clientHeight } = document.documentElement;
-  const right = event.clientX + 16 + width < clientWidth;
-  tip.style.left = `${Math.max(4, right ? event.clientX + 16 : event.clientX - 16 - width)}px`;
-  tip.style.top = `${Math.max(4, Math.min(event.clientY + 16, clientHeight - height - 4))}px`;
+  besidePointer(tip, event);
+}
+
+// How a row looks, where the data have pictures.
+function pictured(app, i) {
+  if (!app.overview.images) return [];
+  if (app.thumb && app.thumb.row === i) return [app.thumb.image];
+  const image = make("img", { class: "thumb", alt: "", src: server.picture(app.data, i) });
+  image.addEventListener("error", () => image.remove());
+  app.thumb = { row: i, image };
+  return [image];
 }
 
 // Columns that the reader has chosen come beside the pointer when it rests.
@@ -47,16 +55,45 @@ function lookUp(app, i) {
 
 export async function pick(app, i) {
   app.picked = i;
-  find("row").value = app.rowNumbers[i];
   app.ring();
   app.remember();
   try {
     const { facts } = await server.row(app.data, i);
+    const image = make("img", { class: "thumb", alt: `Picture of row ${app.rowNumbers[i]}`,
+      src: app.overview.images ? server.picture(app.data, i) : "" });
+    const near = make("button", { type: "button", id: "neighbours" }, "Neighbours");
+    near.addEventListener("click", () => neighbours(app, i));
+    find("picked").replaceChildren(...(app.overview.images ? [image] : []), near);
     find("facts").replaceChildren(...facts.flatMap(([name, text]) => [
       make("dt", { title: name }, chooser(app, name)), make("dd", {}, make("bdi", {}, text))]));
     say(facts.slice(0, 3).map(([name, text]) => `${name} ${text}`).join(", "));
   } catch (problem) {
     app.lost(problem);
+  }
+}
+
+export function dropRow(app) {
+  app.picked = -1;
+  find("picked").replaceChildren();
+  find("facts").replaceChildren();
+  app.ring();
+}
+
+// The rows that are nearest in the columns: a list to go through, and a group on the map.
+async function neighbours(app, i) {
+  try {
+    const { neighbours: found } = await server.near(app.data, i);
+    const marks = new Uint8Array(app.n);
+    for (const { row } of [{ row: i }, ...found]) marks[row] = 1;
+    app.select(marks);
+    const items = found.map(({ row, distance, label }) => {
+      const go = make("button", { type: "button", class: "plain" }, `row ${app.rowNumbers[row]}`);
+      go.addEventListener("click", () => app.pick(row));
+      return make("li", {}, go, " ", make("bdi", {}, label), ` at ${short(distance)}`);
+    });
+    find("picked").append(make("ol", { class: "near", "aria-label": "Nearest rows" }, ...items));
+  } catch (problem) {
+    app.complain(problem);
   }
 }
 
@@ -72,18 +109,34 @@ function chooser(app, name) {
     make("bdi", {}, name));
 }
 
+function packed(marks) {
+  const bits = new Uint8Array(Math.ceil(marks.length / 8));
+  for (let i = 0; i < marks.length; i++) if (marks[i]) bits[i >> 3] |= 1 << (i & 7);
+  return bits;
+}
+
 export async function tellGroup(app) {
   const marks = app.selected;
   server.drop("group");
+  find("group-tools").hidden = !marks;
   if (!marks || !app.colours) { showGroup(null); return; }
-  const bits = new Uint8Array(Math.ceil(marks.length / 8));
-  for (let i = 0; i < marks.length; i++) if (marks[i]) bits[i >> 3] |= 1 << (i & 7);
   const labels = app.overview.labels.length;
   const shownLabel = app.colours.number < labels ? app.colours.number : app.active.view.label;
   try {
-    const group = await server.group(app.data, shownLabel, app.part === "shuffled", bits);
-    showGroup(group, () => app.select(null));
+    const shuffled = app.part === "shuffled";
+    showGroup(await server.group(app.data, shownLabel, shuffled, packed(marks)),
+      () => app.select(null));
   } catch (problem) {
     if (!app.lost(problem)) showGroup({ error: problem.message });
+  }
+}
+
+export async function saveRows(app) {
+  const format = find("format").value;
+  try {
+    download(`rows.${format}`, await server.rows(app.data, format, packed(app.selected)));
+    say(`Saved as rows.${format}.`);
+  } catch (problem) {
+    app.complain(problem);
   }
 }

@@ -75,6 +75,8 @@ export const overview = (data) => ask("overview", `data/${data}`, unpack);
 export const column = (data, j) => ask(`column ${j}`, `data/${data}/column/${j}`, unpack);
 export const row = (data, i) => ask("row", `data/${data}/row/${i}`, json);
 export const hovered = (data, i) => ask("hovered", `data/${data}/row/${i}`, json);
+export const near = (data, i) => ask("near", `data/${data}/near/${i}`, json);
+export const picture = (data, i) => `data/${data}/image/${i}`;
 export const code = (message) => ask("code", "code", json, posted(message));
 export const save = (message) => ask("save", "save", (answer) => answer.blob(), posted(message));
 
@@ -86,3 +88,18 @@ export function group(data, label, shuffled, bits) {
   const options = { method: "POST", body: bits };
   return ask("group", `data/${data}/group/${label}/${labels}`, json, options);
 }
+
+export function rows(data, format, bits) {
+  const options = { method: "POST", body: bits };
+  return ask("rows", `data/${data}/rows/${format}`, (answer) => answer.blob(), options);
+}
+
+// The best setting of one stage of the search.
+export const find = (message) => ask("find", "find", json, posted(message));
+
+// A table: its bytes, then which of its columns are labels.
+export function open(file) {
+  const name = encodeURIComponent(file.name.slice(-100));
+  return ask("open", `open/${name}`, json, { method: "POST", body: file });
+}
+export const add = (upload, labels) => ask("open", "add", json, posted({ upload, labels }));

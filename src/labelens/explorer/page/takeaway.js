@@ -1,18 +1,16 @@
 // What can be taken away: files, and code that makes the same picture.
 
-import { find, make, say } from "./dom.js";
+import { find, say } from "./dom.js";
+import { download, png, svg } from "./picture.js";
 import * as server from "./server.js";
 
 export async function save(app, what) {
   const format = find("format").value;
-  const name = what === "model" ? "model.labelens" : `embedding.${format}`;
+  const names = { model: "model.labelens", report: "report.html", embedding: `embedding.${format}` };
+  const name = names[what];
   try {
     const blob = await server.save({ data: app.data, view: app.active.view, what, format });
-    const link = make("a", { href: URL.createObjectURL(blob), download: name });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    download(name, blob);
     say(`Saved as ${name}.`);
   } catch (problem) {
     app.complain(problem);
@@ -40,4 +38,10 @@ export async function copy() {
     getSelection().selectAllChildren(find("code"));
     find("copied").textContent = "Press Ctrl+C to copy.";
   }
+}
+
+// The map that is active, as it is seen.
+export async function saveFigure(app, kind) {
+  download(`map.${kind}`, kind === "png" ? await png(app.active) : svg(app.active));
+  say(`Saved as map.${kind}.`);
 }

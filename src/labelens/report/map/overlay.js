@@ -1,36 +1,62 @@
 // What lies over the points: axes, strips of classes, the rim of a wheel, rings, the lasso.
 
+import { contours } from "./contours.js";
 import { cut, short, theme } from "./dom.js";
 
 const FONT = "11.5px system-ui, sans-serif";
 const MOST_NAMES = 120;
 export const MARGIN = 0.93; // of the picture that the frame of the points takes
 
-export function decorate(pane) {
+// With a pen of somebody else's: all of it, now.
+export function decorate(pane, given = null) {
   const { overlay, canvas, app, scatter } = pane;
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
   // While points glide all this stands still, unless it goes with one of them.
   const about = [pane.picture, pane.path, app.hovered, app.picked, scatter.zoom, ...scatter.pan, w,
-    h, pane.look];
-  const same = pane.about && about.every((value, j) => value === pane.about[j]);
+    h, pane.look, `${scatter.turn}`, app.contours];
+  const same = !given && pane.about && about.every((value, j) => value === pane.about[j]);
   pane.about = about;
   if (same && scatter.done < 1 && app.hovered < 0 && app.picked < 0 && !pane.path) return;
-  if (overlay.width !== Math.round(w * ratio)) overlay.width = Math.round(w * ratio);
-  if (overlay.height !== Math.round(h * ratio)) overlay.height = Math.round(h * ratio);
-  const pen = overlay.getContext("2d");
+  if (!given) {
+    if (overlay.width !== Math.round(w * ratio)) overlay.width = Math.round(w * ratio);
+    if (overlay.height !== Math.round(h * ratio)) overlay.height = Math.round(h * ratio);
+  }
+  const pen = given || overlay.getContext("2d");
   const look = theme();
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, w, h);
   pen.font = FONT;
+  const rests = scatter.done >= 1 && pane.look;
+  if (app.contours && rests) drawContours(pane, pen, look);
   if (pane.picture.anchors) drawAnchors(pane, pen, look, w, h);
   else {
-    drawAxes(pane, pen, look, w, h);
-    if (scatter.done >= 1 && pane.frames.length > 1) drawNames(pane, pen, look, w, h);
+    if (pane.deep) drawCorner(pane, pen, look, h);
+    else drawAxes(pane, pen, look, w, h);
+    if (rests && pane.frames.length > 1) drawNames(pane, pen, look, w, h);
   }
   drawRing(pane, pen, look, app.hovered, 8, 2);
   drawRing(pane, pen, look, app.picked, 10, 3);
   if (pane.path && pane.path.length > 1) drawLasso(pen, look, pane.path);
+}
+
+function drawContours(pane, pen, look) {
+  const { scatter } = pane;
+  const { places, look: known } = pane.dense || {};
+  if (places !== scatter.flat || known !== pane.look) {
+    const made = contours(scatter.flat, pane.look);
+    pane.dense = { places: scatter.flat, look: pane.look, found: made };
+  }
+  pen.strokeStyle = look.ink;
+  pane.dense.found.forEach((segments, level) => {
+    pen.lineWidth = 0.6 + 0.35 * level;
+    pen.beginPath();
+    for (const [a, b] of segments) {
+      pen.moveTo(...scatter.toScreen(a));
+      pen.lineTo(...scatter.toScreen(b));
+    }
+    pen.stroke();
+  });
 }
 
 function drawRing({ scatter }, pen, look, i, radius, width) {
@@ -100,6 +126,22 @@ function drawAxes({ scatter, frames, picture, app }, pen, look, w, h) {
   }
 }
 
+// Three axes seen aslant have no ticks: a corner shows where each of them points.
+function drawCorner({ scatter, picture }, pen, look, h) {
+  const [across, up] = scatter.directions();
+  pen.fillStyle = look.soft;
+  picture.axes.forEach((axis, j) => {
+    pen.strokeStyle = look.soft;
+    pen.lineWidth = 1.5;
+    const [x, y] = [46 + 30 * across[j], h - 46 - 30 * up[j]];
+    pen.beginPath();
+    pen.moveTo(46, h - 46);
+    pen.lineTo(x, y);
+    pen.stroke();
+    write(pen, look, `${axis + 1}`, 46 + 1.3 * (x - 46), h - 46 + 1.3 * (y - h + 46) + 4, "center");
+  });
+}
+
 function drawAnchors({ scatter, picture, app }, pen, look, w, h) {
   const centre = scatter.toScreen([0, 0]);
   const rim = scatter.toScreen([MARGIN, 0])[0] - centre[0];
@@ -135,9 +177,9 @@ function drawNames(pane, pen, look, w, h) {
   const { scatter, picture, app } = pane;
   if (!app.colours || !app.colours.classes || !pane.look) return;
   const about = pane.centred;
-  if (!about || about.places !== scatter.to || about.look !== pane.look) {
-    const found = app.colours.centres(pane.look, scatter.to, picture.shuffled);
-    pane.centred = { places: scatter.to, look: pane.look, found };
+  if (!about || about.places !== scatter.flat || about.look !== pane.look) {
+    const found = app.colours.centres(pane.look, scatter.flat, picture.shuffled);
+    pane.centred = { places: scatter.flat, look: pane.look, found };
   }
   pen.fillStyle = look.ink;
   pen.font = "600 13px system-ui, sans-serif";

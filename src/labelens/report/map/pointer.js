@@ -27,7 +27,7 @@ export function watch(pane) {
     if (!down.moved) return;
     down.last = here;
     if (pane.path) { pane.path.push(here); scatter.draw(); }
-    else if (!down.touch) scatter.panBy(dx, dy);
+    else if (!down.touch) pane.dragBy(dx, dy);
   });
   const end = (event) => {
     if (!down || !event.isPrimary) return;
@@ -42,7 +42,7 @@ export function watch(pane) {
       if (i >= 0) app.pick(i);
       else app.select(null);
     } else if (path) app.select(pane.within(path));
-    else if (!touch) app.remember();
+    else if (!touch) pane.moved();
   };
   canvas.addEventListener("pointerup", end);
   canvas.addEventListener("pointercancel", end);
@@ -50,7 +50,7 @@ export function watch(pane) {
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     scatter.zoomAt(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), pane.at(event));
-    app.remember();
+    pane.moved();
   }, { passive: false });
   canvas.addEventListener("dblclick", () => pane.home());
 
@@ -72,13 +72,13 @@ export function watch(pane) {
     if (!pinch || event.touches.length !== 2) return;
     event.preventDefault();
     const now = both(event);
-    scatter.panBy(now.middle[0] - pinch.middle[0], now.middle[1] - pinch.middle[1]);
     scatter.zoomAt(now.apart / pinch.apart, now.middle);
+    pane.dragBy(now.middle[0] - pinch.middle[0], now.middle[1] - pinch.middle[1]);
     pinch = now;
   }, { passive: false });
   for (const kind of ["touchend", "touchcancel"]) {
     canvas.addEventListener(kind, () => {
-      if (pinch) app.remember();
+      if (pinch) pane.moved();
       pinch = null;
     });
   }

@@ -1,21 +1,26 @@
 // Points in WebGL: old and new places are both on the card, and a glide is one number that moves.
 
 const VERTEX = `
-attribute vec2 from;
-attribute vec2 to;
+attribute vec3 from;
+attribute vec3 to;
 attribute vec4 look;
 attribute float shape;
 uniform float done;
+uniform vec3 across;
+uniform vec3 up;
+uniform vec3 near;
 uniform vec2 stretch;
 uniform vec2 shift;
 uniform mediump float size;
 varying vec4 colour;
 varying float outline;
 void main() {
-  vec2 place = mix(from, to, done) * stretch + shift;
+  vec3 at = mix(from, to, done);
+  vec2 place = vec2(dot(at, across), dot(at, up)) * stretch + shift;
   gl_Position = look.a > 0.0 ? vec4(place, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
   gl_PointSize = look.a > 0.0 ? size : 0.0;
-  colour = look;
+  // In space what is far is faint.
+  colour = vec4(look.rgb, look.a * clamp(1.0 + 0.55 * dot(at, near), 0.35, 1.0));
   outline = shape;
 }`;
 
@@ -25,6 +30,7 @@ precision mediump float;
 varying vec4 colour;
 varying float outline;
 uniform mediump float size;
+uniform float opacity;
 void main() {
   vec2 p = abs(gl_PointCoord * 2.0 - 1.0);
   float far = length(p);
@@ -33,13 +39,15 @@ void main() {
   else if (outline > 0.5) far = max(p.x, p.y) * 1.12;
   float soft = 2.0 / size;
   float cover = clamp((1.0 - far) / soft + 0.5, 0.0, 1.0);
-  gl_FragColor = vec4(colour.rgb, 1.0) * colour.a * cover;
+  gl_FragColor = vec4(colour.rgb, 1.0) * min(1.0, colour.a * opacity) * cover;
 }`;
 
 const GLIDE = 420;
 // Off at once, and slower towards the end: a hand that keeps moving sees the points follow.
 const ease = (t) => 1 - (1 - t) ** 3;
 
+export const AWAY = 1e4; // where points are that have no place
+export const ASLANT = [0.6, 0.4]; // how three axes are seen first
 const MANY = 5000; // points from which on the card is watched
 const FRAME = 8; // ms that a card may spend on a frame of a glide
 const MOST_LEFT_OUT = 31; // of so many points one is drawn: WebGL has no longer stride
@@ -52,7 +60,10 @@ export class Scatter {
     this.zoom = 1;
     this.pan = [0, 0];
     this.box = null; // how far points reach across and up, where the two have the same unit
+    this.turn = null; // [about the upright axis, about the level one] where there are three axes
     this.size = 5;
+    this.scale = 1; // of the size of points
+    this.opacity = 1;
     this.done = 1;
     this.frame = 0;
     this.cost = Infinity; // ms that the card takes for all points, and how often that was measured
@@ -80,11 +91,12 @@ export class Scatter {
     gl.useProgram(program);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.uniform = Object.fromEntries(["done", "stretch", "shift", "size"].map(
+    this.uniform = Object.fromEntries(["done", "across", "up", "near", "stretch",
+      "shift", "size", "opacity"].map(
       (name) => [name, gl.getUniformLocation(program, name)]));
     this.buffers = {};
     this.attributes = [
-      ["from", 2, gl.FLOAT, false, 8], ["to", 2, gl.FLOAT, false, 8],
+      ["from", 3, gl.FLOAT, false, 12], ["to", 3, gl.FLOAT, false, 12],
       ["look", 4, gl.UNSIGNED_BYTE, true, 4], ["shape", 1, gl.UNSIGNED_BYTE, false, 1],
     ].map(([name, ...kind]) => {
       this.buffers[name] = gl.createBuffer();
@@ -126,17 +138,40 @@ export class Scatter {
     this.draw();
   }
 
-  // Where a point is right now, in the middle of a glide too.
+  // Where across, up and towards the reader are, as vectors of the three axes.
+  directions() {
+    if (!this.turn) return [[1, 0, 0], [0, 1, 0], [0, 0, 0]];
+    const [[c, s], [d, t]] = this.turn.map((angle) => [Math.cos(angle), Math.sin(angle)]);
+    return [[c, 0, s], [t * s, d, -t * c], [-d * s, t, d * c]];
+  }
+
+  // (2 n) where the points rest, as they are seen.
+  get flat() {
+    const about = `${this.turn}`;
+    if (this.flatOf !== this.to || this.flatTurn !== about) {
+      const [a, b] = this.directions();
+      this.flatPlaces = new Float32Array(2 * this.n);
+      for (let i = 0; i < this.n; i++) {
+        const [x, y, z] = [this.to[3 * i], this.to[3 * i + 1], this.to[3 * i + 2]];
+        this.flatPlaces[2 * i] = a[0] * x + a[1] * y + a[2] * z;
+        this.flatPlaces[2 * i + 1] = b[0] * x + b[1] * y + b[2] * z;
+      }
+      [this.flatOf, this.flatTurn] = [this.to, about];
+    }
+    return this.flatPlaces;
+  }
+
+  // Where a point is seen right now, in the middle of a glide too.
   now(i) {
-    const [a, b] = [2 * i, 2 * i + 1];
     const t = this.eased();
-    return [this.from[a] + (this.to[a] - this.from[a]) * t,
-      this.from[b] + (this.to[b] - this.from[b]) * t];
+    const at = [0, 1, 2].map((j) => (
+      this.from[3 * i + j] + (this.to[3 * i + j] - this.from[3 * i + j]) * t));
+    return this.directions().slice(0, 2).map((v) => v[0] * at[0] + v[1] * at[1] + v[2] * at[2]);
   }
 
   eased() { return this.done >= 1 ? 1 : ease(this.done); }
 
-  // (2 n) numbers from -1 to 1; the points glide there from wherever they are.
+  // (3 n) numbers from -1 to 1; the points glide there from wherever they are.
   move(places, glide) {
     const same = this.to && this.to.length === places.length;
     if (same && glide) {
@@ -148,8 +183,8 @@ export class Scatter {
       this.from = places.slice();
     }
     this.to = places;
-    if (this.n !== places.length / 2) [this.cost, this.tries] = [Infinity, 0];
-    this.n = places.length / 2;
+    if (this.n !== places.length / 3) [this.cost, this.tries] = [Infinity, 0];
+    this.n = places.length / 3;
     this.put("from", this.from);
     this.put("to", this.to);
     this.done = same && glide ? 0 : 1;
@@ -219,8 +254,16 @@ export class Scatter {
     this.draw();
   }
 
+  // In space: dragging turns what is seen.
+  turnBy(dx, dy) {
+    const [a, b] = this.turn;
+    this.turn = [a + dx / 150, Math.max(-1.57, Math.min(1.57, b + dy / 150))];
+    this.draw();
+  }
+
   home() {
     this.zoom = 1;
+    if (this.turn) this.turn = [...ASLANT];
     this.pan = [0, 0];
     this.draw();
   }
@@ -248,9 +291,14 @@ export class Scatter {
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.uniform1f(uniform.done, this.eased());
+    const [across, up, near] = this.directions();
+    gl.uniform3fv(uniform.across, across);
+    gl.uniform3fv(uniform.up, up);
+    gl.uniform3fv(uniform.near, near);
+    gl.uniform1f(uniform.opacity, this.opacity);
     gl.uniform2f(uniform.stretch, ...this.stretch());
     gl.uniform2f(uniform.shift, ...this.pan);
-    gl.uniform1f(uniform.size, this.size * (window.devicePixelRatio || 1));
+    gl.uniform1f(uniform.size, this.size * this.scale * (window.devicePixelRatio || 1));
     gl.drawArrays(gl.POINTS, 0, Math.ceil(this.n / step));
   }
 
@@ -270,13 +318,13 @@ export class Scatter {
   renderPen() {
     const { pen, canvas, look } = this;
     const ratio = canvas.width / canvas.clientWidth;
-    const side = Math.max(1.5, this.size * 0.8) * ratio;
+    const side = Math.max(1.5, this.size * this.scale * 0.8) * ratio;
     pen.clearRect(0, 0, canvas.width, canvas.height);
     for (let i = 0; i < this.n; i++) {
       const alpha = look[4 * i + 3];
       if (!alpha) continue;
       const [x, y] = this.toScreen(this.now(i));
-      pen.fillStyle = `rgba(${look[4 * i]},${look[4 * i + 1]},${look[4 * i + 2]},${alpha / 255})`;
+      pen.fillStyle = `rgba(${look[4 * i]},${look[4 * i + 1]},${look[4 * i + 2]},${Math.min(1, this.opacity * alpha / 255)})`;
       pen.fillRect(x * ratio - side / 2, y * ratio - side / 2, side, side);
     }
   }

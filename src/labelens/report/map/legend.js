@@ -1,5 +1,6 @@
 // Colours of the points by one column, its legend, and what is known of a group of rows.
 
+import { AWAY } from "./scatter.js";
 import { count, cut, find, make, score, short, theme } from "./dom.js";
 
 const OUTLINES = [
@@ -19,6 +20,9 @@ function swatch(shape, colour) {
   svg.append(path);
   return svg;
 }
+
+// Towards white by a positive share, towards black by a negative one.
+const shaded = (rgb, share) => rgb.map((v) => v + Math.abs(share) * ((share > 0 ? 255 : 0) - v));
 
 // The number of the class that somebody means: its name, or the only one that is the same but for
 // capitals, or that has this in it. -1 if there is none.
@@ -46,25 +50,44 @@ export class Colours {
     this.hidden = new Set();
     this.found = -1;
     if (!this.classes) return;
-    const groups = column.shown.length;
-    this.groups = column.shown.map((c) => column.names[c]);
-    if (groups < column.names.length) this.groups.push(column.other);
-    this.groupOf = new Uint8Array(column.names.length).fill(groups);
-    column.shown.forEach((c, g) => { this.groupOf[c] = g; });
+    if (column.families) this.useFamilies(column);
+    else {
+      const groups = column.shown.length;
+      this.groups = column.shown.map((c) => column.names[c]);
+      if (groups < column.names.length) this.groups.push(column.other);
+      this.groupOf = new Uint8Array(column.names.length).fill(groups);
+      column.shown.forEach((c, g) => { this.groupOf[c] = g; });
+    }
     this.sizes = new Uint32Array(this.groups.length);
     for (const code of this.own) this.sizes[this.groupOf[code]]++;
   }
 
+  // Classes that are close share a colour, lighter in one and darker in the other; a family has the
+  // names of its largest classes.
+  useFamilies({ families, names }) {
+    this.groupOf = Uint8Array.from(families);
+    const sizes = new Uint32Array(names.length);
+    for (const code of this.own) sizes[code]++;
+    const members = Array.from({ length: Math.max(...families) + 1 }, () => []);
+    families.forEach((g, c) => members[g].push(c));
+    this.groups = members.map((own) => {
+      const [first, second, ...more] = own.sort((a, b) => sizes[b] - sizes[a]).map((c) => names[c]);
+      return [first, second, ...(more.length ? [`${count(more.length)} more`] : [])]
+        .filter((name) => name !== undefined).join(", ");
+    });
+    this.shade = Float32Array.from(names, (_, c) => ((c * 2654435761) >>> 0) / 4294967296 - 0.5);
+  }
+
   values(shuffled) { return shuffled ? this.mixed : this.own; }
 
-  isOther(g) { return g >= this.column.shown.length; }
+  isOther(g) { return !this.column.families && g >= this.column.shown.length; }
 
   // Between -1 and 1: where a row lies that has one component only.
   strip(i, shuffled) {
     const value = this.values(shuffled)[i];
     if (!this.classes) {
       const share = (value - this.column.low) / (this.column.high - this.column.low);
-      return 2 * Math.max(-0.05, Math.min(1.05, share)) - 1;
+      return 2 * Math.max(-0.05, Math.min(1.05, share || 0)) - 1;
     }
     const noise = ((i * 2654435761) >>> 0) / 4294967296 - 0.5;
     return 1 - 2 * (this.groupOf[value] + 0.5 + 0.7 * noise) / this.groups.length;
@@ -82,14 +105,15 @@ export class Colours {
     if (!this.classes) return [];
     const values = this.values(shuffled);
     const sizes = new Uint32Array(this.column.names.length);
-    for (let i = 0; i < values.length; i++) if (look[4 * i + 3] > 8) sizes[values[i]]++;
+    const here = (i) => look[4 * i + 3] > 8 && Math.abs(places[2 * i]) < AWAY / 2;
+    for (let i = 0; i < values.length; i++) if (here(i)) sizes[values[i]]++;
     const starts = new Uint32Array(sizes.length + 1);
     sizes.forEach((size, c) => { starts[c + 1] = starts[c] + size; });
     const next = starts.slice();
     const across = new Float32Array(starts[sizes.length]);
     const up = new Float32Array(across.length);
     for (let i = 0; i < values.length; i++) {
-      if (look[4 * i + 3] <= 8) continue;
+      if (!here(i)) continue;
       const at = next[values[i]]++;
       across[at] = places[2 * i];
       up[at] = places[2 * i + 1];
@@ -99,9 +123,11 @@ export class Colours {
       .map((c) => [this.column.names[c], middle(across, c), middle(up, c)]);
   }
 
-  text(i, shuffled) {
+  text(i, shuffled, digits = 4) {
     const value = this.values(shuffled)[i];
-    return this.classes ? this.column.names[value] : short(value);
+    if (this.classes) return this.column.names[value];
+    if (Number.isNaN(value)) return "(missing)";
+    return String(Number.isInteger(value) ? value : Number(value.toPrecision(digits)));
   }
 
   // The same as long as only points move.
@@ -127,7 +153,7 @@ export class Colours {
     const [, size] = SIZES.find(([most]) => n <= most);
     const thick = n <= 3000 ? 1 : n <= 30000 ? 0.8 : 0.55;
     const { part, selected } = app;
-    const trained = app.overview.drawnTrained;
+    const { trained } = app;
     const [first, end] = {
       all: [0, n], train: [0, trained], shuffled: [0, trained], heldout: [trained, n],
     }[part];
@@ -141,6 +167,7 @@ export class Colours {
         const other = this.isOther(g);
         if (this.hidden.has(g) && this.found !== values[i]) continue;
         rgb = other ? palette.other : palette.colours[g % m];
+        if (this.shade) rgb = shaded(rgb, this.shade[values[i]]);
         shape[i] = other ? 0 : Math.floor(g / m) % 4;
         if (other) alpha *= 0.6;
         if (this.found >= 0) {
@@ -149,8 +176,9 @@ export class Colours {
         }
       } else {
         const share = (values[i] - this.column.low) / span;
-        rgb = palette.scale[Math.round(255 * Math.max(0, Math.min(1, share)))];
+        rgb = Number.isNaN(share) ? palette.other : palette.scale[Math.round(255 * Math.max(0, Math.min(1, share)))];
       }
+      if (selected && app.only && !selected[i]) continue;
       if (selected) alpha = selected[i] ? Math.max(alpha, 0.95) : alpha * 0.12;
       look[4 * i] = rgb[0];
       look[4 * i + 1] = rgb[1];

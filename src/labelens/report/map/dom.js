@@ -49,3 +49,16 @@ function between(stops, share) {
   const low = Math.min(stops.length - 2, Math.floor(place));
   return stops[low].map((value, j) => value + (place - low) * (stops[low + 1][j] - value));
 }
+
+export function fillFacts(list, facts) {
+  list.replaceChildren(...facts.flatMap(([name, text]) => [
+    make("dt", { title: name }, make("bdi", {}, name)), make("dd", {}, make("bdi", {}, text))]));
+}
+
+export function besidePointer(tip, event) {
+  const { width, height } = tip.getBoundingClientRect();
+  const { clientWidth, clientHeight } = document.documentElement;
+  const right = event.clientX + 16 + width < clientWidth;
+  tip.style.left = `${Math.max(4, right ? event.clientX + 16 : event.clientX - 16 - width)}px`;
+  tip.style.top = `${Math.max(4, Math.min(event.clientY + 16, clientHeight - height - 4))}px`;
+}

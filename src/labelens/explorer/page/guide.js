@@ -1,0 +1,43 @@
+// A search for good settings, in stages: how far it has come, and a button to end it.
+
+import { find, say, score } from "./dom.js";
+import * as server from "./server.js";
+
+export async function search(app) {
+  const [button, cancel, told] = ["search", "search-cancel", "search-said"].map(find);
+  const pane = app.active;
+  const { data } = app;
+  let [best, compared] = [null, 0];
+  button.disabled = true;
+  cancel.hidden = false;
+  try {
+    for (let stage = 0, of = 1; stage < of; stage++) {
+      told.textContent = `Comparing settings, stage ${stage + 1}${of > 1 ? ` of ${of}` : ""} …`;
+      const found = await server.find({ data, view: pane.view, stage });
+      of = found.of;
+      compared += found.compared;
+      if (!best || found.score > best.score) best = found;
+    }
+    pane.change(app.controls.tidy({ ...pane.view, wheel: false, ...best.change }));
+    app.controls.show();
+    told.textContent = `The best of ${compared} settings, cross-validated ${score(best.score)} ± `
+      + `${score(best.error)} on training rows; held-out rows took no part.`;
+    say(told.textContent);
+  } catch (problem) {
+    told.textContent = server.dropped(problem) ? "Stopped." : problem.message;
+  } finally {
+    button.disabled = false;
+    cancel.hidden = true;
+  }
+}
+
+// How many settings have been looked at of these labels: the best of many scores is too high.
+const MANY = 20;
+export function warned(app, pane) {
+  const key = `${app.data} ${pane.picture.view.label}`;
+  const looked = app.looked.get(key) || new Set();
+  app.looked.set(key, looked.add(JSON.stringify(pane.picture.view)));
+  if (looked.size < MANY) return "";
+  return `You have compared ${looked.size} settings by these held-out rows: the best score is too `
+    + "high by choice. Check it on new rows.";
+}
