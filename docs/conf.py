@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -29,13 +30,13 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "sphinx-mathjax-offline",  # MathJax and its fonts as files of ours: nothing is fetched
+    "sphinx-mathjax-offline",  # MathJax and its fonts are files of the site
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "index"
-exclude_patterns = ["gallery/**/*.ipynb", "gallery/GALLERY_HEADER.rst"]
+exclude_patterns = ["gallery/**/*.ipynb", "gallery/GALLERY_HEADER.rst", "decisions"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # functions in sphinx_gallery_conf cannot be pickled
 
@@ -45,8 +46,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 copybutton_exclude = ".linenos, .gp, .go"
 
-# Pages of the repository that are pages of the site too. Their stubs in docs/ link to them, for
-# readers of the repository; here the stub is replaced by the page.
+# Pages of the repository root that are pages of the site too. Their stubs in docs/ link to them for
+# readers of the repository; the site shows the page itself.
 FROM_ROOT = {
     "changelog": "CHANGELOG.md",
     "contributing": "CONTRIBUTING.md",
@@ -75,13 +76,13 @@ def take_from_root(app, docname, source):
 
 
 def take_the_tour(app, docname, source):
-    """The notebook as a page: its words, its code, and what it showed when it was last run."""
+    """Show the notebook as a page: text, code and saved outputs."""
     if docname != "tour":
         return
     notebook = ROOT / "notebooks" / "tour.ipynb"
     app.env.note_dependency(str(notebook))
     title, *cells = json.loads(notebook.read_text())["cells"]
-    whence = "This page is [a notebook](../notebooks/tour.ipynb): take it along, and run it."
+    whence = "This page is a [notebook](../notebooks/tour.ipynb). Download it to run it."
     page = ["".join(title["source"]), whence]
     for cell in cells:
         words = "".join(cell["source"])
@@ -94,6 +95,25 @@ def take_the_tour(app, docname, source):
                 described = cell["metadata"]["alt"]
                 page.append(f"![{described}](data:image/png;base64,{picture})")
     source[0] = "\n\n".join(page)
+
+
+def link_for_the_site(app, docname, source):
+    """Pages link to files of the repository, so that a code host resolves every link.
+
+    Scripts of the gallery become their pages here. Decisions are for contributors and are not on
+    the site: links to them become text.
+    """
+    page = re.sub(r"\]\((?:\.\./)+examples/gallery/(\w+)\.py\)", r"](/gallery/\1.rst)", source[0])
+    page = re.sub(r"\]\((?:\.\./)+examples/gallery\)", "](/gallery/index.rst)", page)
+    source[0] = re.sub(r"\[([^]]+)\]\((?:[\w.]+/)*decisions/[\w.-]+\)", r"\1", page)
+
+
+def keep_figures(app):
+    """Copy the first figure of each gallery script that a page shows to docs/images."""
+    pages = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    for name in set(re.findall(r"images/(plot_\w+)\.png", pages)):
+        figure = ROOT / "docs" / "gallery" / "images" / f"sphx_glr_{name}_001.png"
+        shutil.copyfile(figure, ROOT / "docs" / "images" / f"{name}.png")
 
 
 # Reference ---------------------------------------------------------------------------------------
@@ -111,18 +131,18 @@ as_parameter = SphinxDocString._process_param
 
 
 def as_written(self, name, words, fake_autosummary):
-    """Attributes in the words of their class, where numpydoc prefers those of the property."""
+    """Use the attribute text of the class, where numpydoc prefers that of the property."""
     return as_parameter(self, name, words, fake_autosummary=False)
 
 
 SphinxDocString._process_param = as_written
 
-# Of the public names these are methods of every estimator too, and mostly those are meant.
+# `fit` and `transform` in docstrings usually mean the methods of an estimator.
 PUBLIC = "|".join({*labelens.__all__} - {"fit", "transform"})
 
 
 def link_names(app, what, name, obj, options, lines):
-    """Docstrings name functions in backticks and pages by their files; the site links them."""
+    """Link public names in backticks and pages named by their files."""
     for number, line in enumerate(lines):
         line = re.sub(rf"(?<![`:])`(labelens\.)?({PUBLIC})`(?!`)", r":obj:`~labelens.\2`", line)
         lines[number] = re.sub(r"docs/(\w+)\.md", r":doc:`/\1`", line)
@@ -132,7 +152,7 @@ def link_names(app, what, name, obj, options, lines):
 
 
 def look(gallery_conf, name):
-    """Every example starts from the same look, whatever the one before has set."""
+    """Reset matplotlib before every example."""
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(
         {
@@ -166,7 +186,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,  # that page fetches its scripts from elsewhere
 }
 
-# Looks -------------------------------------------------------------------------------------------
+# Theme -------------------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
 html_title = "labelens"
@@ -178,10 +198,10 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "labelens"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 10,
     "show_nav_level": 1,
     "show_toc_level": 2,
-    # Pages of wide tables have all the width there is.
+    # Pages with wide tables have no sidebar.
     "secondary_sidebar_items": {
         "**": ["page-toc"],
         "benchmarks": [],
@@ -198,11 +218,11 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "show_prev_next": False,
 }
-html_sidebars = {page: [] for page in ("index", "start", "tour", "how", "which")}  # on their own
+html_sidebars = {page: [] for page in ("index", "start", "tour")}  # on their own
 
 
 def describe(app, pagename, templatename, context, doctree):
-    """What search engines show of a page: its title, and how it begins."""
+    """Set the title and description for search engines."""
     if pagename == root_doc:
         context["title"] = "Supervised dimensionality reduction"
     begins = (nodes.section, nodes.container, addnodes.desc_content)
@@ -218,3 +238,5 @@ def setup(app):
     app.connect("html-page-context", describe)
     app.connect("source-read", take_from_root)
     app.connect("source-read", take_the_tour)
+    app.connect("source-read", link_for_the_site)
+    app.connect("builder-inited", keep_figures, priority=900)  # after the gallery

@@ -17,8 +17,8 @@ from sklearn.datasets import load_digits, load_iris
 import labelens
 
 ROOT = Path(__file__).parents[1]
-GENERATED = ("docs/gallery/", "docs/api/")  # by `make docs`, which checks links to them
-IN_A_CONSOLE = ("README.md", "docs/trust.md", "CONTRIBUTING.md")  # run as they are, line by line
+GENERATED = ("docs/gallery/", "docs/api/")  # by `make docs`
+IN_A_CONSOLE = ("README.md", "docs/trust.md", "docs/extending.md")  # run as they are, line by line
 OPTIONAL = ("dask", "distributed", "onnxruntime", "skl2onnx", "pyspark", "torch")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md tells to do, done to a copy of the sources."""
+"""Apply the examples of docs/extending.md to a copy of the sources."""
 
 import os
 import re
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+PAGE = (ROOT / "docs" / "extending.md").read_text()
 WALKS = ["A feature map", "A label map", "A solver", "An engine"]
 BLOCK = re.compile(r"```(python|diff)\n# (\S+)\n(.*?)```", re.DOTALL)
 
 
 def walk(heading):
     """The blocks below a heading: kind, path and text."""
-    return BLOCK.findall(PAGE.partition(f"### {heading}\n")[2].partition("\n### ")[0])
+    return BLOCK.findall(PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0])
 
 
 def patched(text, diff):
@@ -56,7 +56,7 @@ def run(tree, command, *arguments):
 
 
 def test_every_walk_is_on_the_page():
-    assert re.findall(r"^### (.*)", PAGE, re.MULTILINE) == WALKS
+    assert re.findall(r"^## (.*)", PAGE, re.MULTILINE) == WALKS
     shown = len(re.findall(r"^```\w", PAGE, re.MULTILINE))
     assert shown == sum(len(walk(heading)) for heading in WALKS)
 

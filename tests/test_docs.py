@@ -18,6 +18,7 @@ import labelens
 from labelens.cli.app import app
 from labelens.explorer.server import Explorer
 from pages import (
+    FENCE,
     GENERATED,
     IN_A_CONSOLE,
     ROOT,
@@ -134,6 +135,35 @@ def test_the_built_site_is_checked(tmp_path):
         assert complaint in found.stdout
 
 
+def test_images_of_pages_are_in_the_repository():
+    """Not only after a build, so that they show on a code host."""
+    for page in pages():
+        text = FENCE.sub("", (ROOT / page).read_text())
+        for image in re.findall(r"!\[[^]]*\]\(([^)\s]+)\)", text):
+            if not re.match(r"[a-z]+:", image):
+                file = ((ROOT / page).parent / image).resolve()
+                assert not file.relative_to(ROOT).as_posix().startswith(GENERATED), (page, image)
+                assert file.exists(), (page, image)
+
+
+def test_prose_check_finds_terms_of_the_glossary(tmp_path):
+    check = [sys.executable, str(ROOT / "scripts" / "check_prose.py")]
+    assert subprocess.run(check).returncode == 0
+    planted = {
+        "page.md": "Rows that are alike.\n\n`beside`\n\n```\nbeside\n```\n",
+        "code.py": 'beside = 1\n\n\ndef fit():\n    """Fit.\n\n    On the\n    card.\n    """\n',
+    }
+    for name, text in planted.items():
+        (tmp_path / name).write_text(text)
+    found = subprocess.run([*check, *map(str, tmp_path.iterdir())], capture_output=True, text=True)
+    assert found.returncode == 1
+    lines = sorted(line.rpartition("/")[2] for line in found.stdout.splitlines())
+    assert lines == [
+        "code.py:8: write 'GPU' instead of 'card'",
+        "page.md:1: write 'similar' instead of 'are alike'",
+    ]
+
+
 def test_tests_that_pages_name_are_there():
     for page in pages():
         for file, test in re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / page).read_text()):
@@ -185,12 +215,11 @@ WITHOUT_EXAMPLE = {
 }
 
 
-def test_gallery_has_questions_with_answers():
+def test_gallery_scripts_have_titles_and_figures():
     assert len(GALLERY) >= 12
     for script in GALLERY:
-        text = script.read_text()
-        title = text.split("\n")[1]
-        assert title.endswith("?"), f"{script.name} asks nothing: {title}"
+        _, title, underline, *_ = (text := script.read_text()).split("\n")
+        assert underline == "=" * len(title), script.name
         assert "plt.show()" in text
         assert not re.search(r"shared|https?:|fetch_|load_mnist", text), script.name
 

@@ -1,8 +1,8 @@
 """
-What is the shortest way to a picture?
-======================================
+First embedding
+===============
 
-Fit with labels, transform without, draw: four lines, for any labelled table.
+Fit with labels, transform without labels, and plot the held-out rows.
 """
 
 import matplotlib.pyplot as plt
@@ -17,11 +17,11 @@ model = SupervisedPCA(n_components=9).fit(X_train, y_train)
 Z_test = model.transform(X_test)
 
 # %%
-# Images of digits that the model has not seen, in the first two of nine components. There is more
-# to see in the others, and on the right is how much.
+# Left: held-out digits in the first two of nine components. Right: the share of the dependence on
+# the labels that each component has.
 figure, axes = plt.subplots(1, 2, figsize=(12.5, 4.8), width_ratios=(1.2, 1))
 plot.scatter(Z_test, y_test, ax=axes[0])
-axes[0].set_title("the first two of nine components")
+axes[0].set_title("held-out rows, first two of nine components")
 plot.scree(model, ax=axes[1])
-axes[1].set_title("what each component says of the labels")
+axes[1].set_title("share of the dependence on the labels")
 plt.show()

@@ -1,47 +1,50 @@
 """
-Ten classes, two dimensions: how?
-=================================
+Many classes in two dimensions
+==============================
 
-Ten classes span nine directions. The best two of nine cannot tell ten classes apart, whatever the
-method. Two ways out: give every class a place of its own before fitting
-(``label_map="spread"``), or embed in nine dimensions and draw rows between anchors of their classes
-on a circle (:class:`labelens.Wheel`).
+Labels of ten classes span nine directions. The two best of them do not separate ten classes.
+Alternatives are class vectors that are far apart (``label_map="spread"``), class anchors on a
+circle (:class:`labelens.Wheel`), and a map with a disc for each class (:class:`labelens.Atlas`),
+which also shows the variation within the classes.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from labelens import KernelSupervisedPCA, KernelSupervisedRandomProjection, Wheel, knn_score, plot
+from labelens import (
+    Atlas,
+    KernelSupervisedPCA,
+    KernelSupervisedRandomProjection,
+    Wheel,
+    knn_score,
+    plot,
+)
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 kernel = dict(gamma=2e-4, shrinkage=0.01, random_state=0)
 methods = {
-    "Best two of nine directions": KernelSupervisedPCA(2, **kernel),
-    'Classes well apart: label_map="spread"': KernelSupervisedRandomProjection(
-        2, label_map="spread", **kernel
-    ),
-    "Nine dimensions on a wheel": Wheel(KernelSupervisedPCA(9, **kernel)),
+    "Two best of nine directions": KernelSupervisedPCA(2, **kernel),
+    'label_map="spread"': KernelSupervisedRandomProjection(2, label_map="spread", **kernel),
+    "Wheel": Wheel(KernelSupervisedPCA(9, **kernel)),
+    "Atlas": Atlas(KernelSupervisedPCA(9, **kernel), random_state=0),
 }
 
 # %%
-# All three have seen the same training rows; what is drawn are the others. The wheel puts classes
-# that are confused with each other side by side, and a row that could be of two classes between
-# them.
-figure, axes = plt.subplots(1, 3, figsize=(13, 4.4))
-for ax, (name, model) in zip(axes, methods.items(), strict=True):
+# All four models use the same training rows, and the figures show held-out rows. Wheel and atlas
+# place similar classes near each other, and uncertain rows between their probable classes.
+figure, axes = plt.subplots(2, 2, figsize=(10, 9))
+for ax, (name, model) in zip(axes.flat, methods.items(), strict=True):
     Z_train = model.fit(X_train, y_train).transform(X_train)
     Z_test = model.transform(X_test)
     score = knn_score(Z_train, y_train, Z_test, y_test)
     if isinstance(model, Wheel):
         plot.wheel(X_test, y_test, estimator=model, ax=ax)
+    elif isinstance(model, Atlas):
+        plot.atlas(X_test, y_test, estimator=model, ax=ax)
     else:
         plot.scatter(Z_test, y_test, ax=ax)
         ax.get_legend().remove()
-        for digit in range(10):
-            middle = np.median(Z_test[y_test == digit], axis=0)
-            ax.annotate(str(digit), middle, weight="bold", size=13)
     ax.set_title(f"{name}\nheld-out 1-NN: {score:.0%}")
 plt.show()

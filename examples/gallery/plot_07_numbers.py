@@ -1,9 +1,9 @@
 """
-My labels are numbers. Does it still work?
-==========================================
+Continuous labels
+=================
 
-Floats are taken for continuous labels: rows are alike if their numbers are close. The embedding
-then runs along them, also where no straight line does.
+Floats are continuous labels by default: close numbers are similar. A kernel method also finds a
+dependence that is not linear.
 """
 
 import matplotlib.pyplot as plt
@@ -15,15 +15,15 @@ from sklearn.model_selection import train_test_split
 from labelens import KernelSupervisedPCA, knn_score, plot
 
 # %%
-# Eight columns, all drawn alike. The label is how far a row is from the middle in the first two;
-# whoever looks for a direction in which it grows finds none.
+# Eight simulated columns with the same distribution. The label is the distance from the origin in
+# the first two columns. It is not correlated with any direction.
 draw = np.random.default_rng(0)
 X = draw.uniform(-1, 1, size=(1500, 8))
 y = np.hypot(X[:, 0], X[:, 1])
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 # %%
-# The score is R² of the five nearest training rows, for rows that were held out.
+# The score is the R² of held-out rows, predicted from the five nearest training rows.
 methods = {
     "PCA": PCA(2),
     "Partial least squares": PLSRegression(2),

@@ -1,9 +1,9 @@
 """
-My labels are hours of the day. How do I say that 23 is next to 0?
-==================================================================
+Cyclic labels: hours of the day
+===============================
 
-As numbers, 23 and 0 are far apart; as classes, all hours are equally different. Neither is what is
-meant. :class:`labelens.label_kernels.Cyclic` says that they come around.
+As numbers, 23 and 0 are far apart; as classes, all hours are equally different.
+:class:`labelens.label_kernels.Cyclic` is the label kernel for cyclic labels.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ from labelens import SupervisedPCA
 from labelens.label_kernels import Cyclic
 
 # %%
-# Thirty sensors that follow the time of the day, in once and twice its rhythm, and a lot of noise.
+# Simulated data: thirty sensors with a daily and a half-daily rhythm, and noise.
 draw = np.random.default_rng(0)
 hour = draw.integers(0, 24, 600)
 angle = 2 * np.pi * hour / 24
@@ -25,14 +25,14 @@ train, test = slice(0, 300), slice(300, None)
 
 
 def hours_off(Z):
-    """How wrong the hour of held-out rows is, judged by their neighbours in the picture."""
+    """Mean error in hours of held-out rows, predicted from the ten nearest training rows."""
     guess = KNeighborsRegressor(10).fit(Z[train], circle[train]).predict(Z[test])
     off = np.abs(np.arctan2(guess[:, 1], guess[:, 0]) * 12 / np.pi - hour[test]) % 24
     return np.minimum(off, 24 - off).mean()
 
 
 # %%
-# Rows that were held out. With the right kernel the picture is a clock.
+# Held-out rows. With the cyclic kernel the embedding is a ring in the order of the hours.
 kernels = {
     'classes: "delta"': "delta",
     'numbers: "rbf"': "rbf",
@@ -47,7 +47,7 @@ for ax, (name, kernel) in zip(axes, kernels.items(), strict=True):
         middle = Z[test][hour[test] == whole].mean(axis=0)
         ax.annotate(f"{whole}", middle, weight="bold", ha="center", va="center", size=11,
                     bbox=dict(boxstyle="circle,pad=0.2", fc="white", ec="0.5"))  # fmt: skip
-    ax.set(title=f"label_kernel: {name}\n{hours_off(Z):.1f} hours off on average", aspect="equal")
+    ax.set(title=f"label_kernel: {name}\n{hours_off(Z):.1f} hours mean error", aspect="equal")
     ax.axis("off")
 figure.colorbar(points, ax=axes, label="hour", ticks=range(0, 25, 6))
 plt.show()

@@ -1,9 +1,9 @@
 """
-Every row has several labels at once. What do I see?
-====================================================
+Several labels per row
+======================
 
-A matrix of zeros and ones, a column for each label, is a multilabel indicator: rows are alike if
-they share labels. Components follow what labels have in common, and one picture serves all.
+A matrix of zeros and ones with a column for each label is a multilabel indicator: rows that share
+labels are similar.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from labelens import SupervisedPCA
 
 # %%
-# Documents as counts of two hundred words. Half of the words are about five subjects, of which each
-# document has some; the other half is about nothing.
+# Simulated documents as counts of two hundred words. Half of the words depend on five subjects, of
+# which each document has some; the other half is noise.
 X, Y = make_multilabel_classification(
     1500, n_features=100, n_classes=5, n_labels=2, length=60, random_state=1
 )
@@ -26,8 +26,9 @@ X = np.hstack([X, np.random.default_rng(0).poisson(3.0, size=(1500, 100))])
 X_train, X_test, Y_train, Y_test = train_test_split(X, Y, random_state=0)
 
 # %%
-# The same held-out documents, once for each subject, by PCA above and by supervised PCA below. The
-# score is micro-F1 of the ten nearest training documents, in four components.
+# The same held-out documents, one panel for each subject: PCA above, supervised PCA below, both on
+# unscaled counts. The score is the micro-F1 of the ten nearest training documents in four
+# components.
 figure, axes = plt.subplots(2, 5, figsize=(13, 5.6), sharex="row", sharey="row")
 for row, model in zip(axes, (PCA(4), SupervisedPCA(4, shrinkage=0.1)), strict=True):
     Z_train = model.fit(X_train, Y_train).transform(X_train)

@@ -1,10 +1,11 @@
 """
-Only a few rows have labels. Do the others help?
-================================================
+Rows without a label
+====================
 
-Less than one would hope. Unlabelled rows say nothing of classes; they say how columns vary
-together. Name their marker with ``missing_label``, and they count for variances. That helps where
-variance is what you ask for, by a ``target_weight`` below 1, and can harm where it is divided by.
+``missing_label`` names the marker of unlabelled rows. They count for the covariance of the
+columns, not for the dependence on the labels. They help where variance is part of the objective
+(``target_weight`` below 1), and can harm where the model divides by the covariance (``shrinkage``
+below 1).
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +19,8 @@ order = np.random.default_rng(0).permutation(len(X))
 X, y = X[order], y[order]
 
 
-def held_out(count, others, **knobs):
-    """Mean accuracy over ten draws of which of 1200 rows have a label, each digit as often."""
+def held_out(count, others, **parameters):
+    """Mean accuracy over ten random choices of the labelled rows, with equal class sizes."""
     scores = []
     for seed in range(10):
         draw = np.random.default_rng(seed)
@@ -28,29 +29,29 @@ def held_out(count, others, **knobs):
         marked = np.full(1200, -1)
         marked[known] = y[known]
         rows = slice(None) if others else known
-        model = SupervisedPCA(9, missing_label=-1, **knobs).fit(X[:1200][rows], marked[rows])
+        model = SupervisedPCA(9, missing_label=-1, **parameters).fit(X[:1200][rows], marked[rows])
         Z = model.transform(X)
         scores.append(knn_score(Z[known], y[known], Z[1200:], y[1200:]))
     return np.mean(scores)
 
 
 # %%
-# On the left, variance is wanted: what varies in all rows is a good supplement to what 20 labels
-# can say. On the right it is divided by, and there the covariance of the labelled rows alone is the
-# better one: it knows the accidents that the few class means have, and takes out just those.
+# Left: variance is part of the objective, and unlabelled rows estimate it better. Right: the model
+# divides by the covariance. The covariance of the labelled rows alone is better there, because it
+# contains the same random errors as the few class means and corrects for them.
 counts = np.array([20, 40, 80, 160, 320])
 figure, axes = plt.subplots(1, 2, figsize=(11.5, 4.2), sharey=True)
-for ax, knobs in zip(axes, (dict(target_weight=0.1), dict(shrinkage=0.1)), strict=True):
+for ax, parameters in zip(axes, (dict(target_weight=0.1), dict(shrinkage=0.1)), strict=True):
     for others, style, colour, name in (
-        (True, "o-", "#0072B2", "all 1200 rows, most without a label"),
-        (False, "s--", "0.4", "labelled rows alone"),
+        (True, "o-", "#0072B2", "all 1200 rows, most unlabelled"),
+        (False, "s--", "0.4", "labelled rows only"),
     ):
-        scores = [held_out(count, others, **knobs) for count in counts]
+        scores = [held_out(count, others, **parameters) for count in counts]
         ax.semilogx(counts, scores, style, color=colour, label=name)
     ax.set_xticks(counts, counts)
     ax.minorticks_off()
-    (knob,) = knobs.items()
-    ax.set(title="{}={}".format(*knob), xlabel="rows with a label")
+    (parameter,) = parameters.items()
+    ax.set(title="{}={}".format(*parameter), xlabel="labelled rows")
 axes[0].set_ylabel("held-out 1-NN")
 axes[0].legend(loc="lower right")
 plt.show()

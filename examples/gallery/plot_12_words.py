@@ -1,11 +1,11 @@
 """
-Which words set these topics apart?
-===================================
+Text: words that separate topics
+================================
 
-Text as tf-idf is a sparse matrix with more columns than rows. It is never made dense, and the
-components are directions over words, so they can be read.
+A tf-idf matrix is sparse and has more columns than rows. labelens keeps it sparse. Components are
+directions over words, so their weights show which words separate the topics.
 
-The documents are at hand in every installation: the docstrings of scikit-learn.
+The documents are the docstrings of scikit-learn.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from sklearn.utils.discovery import all_estimators
 from labelens import SupervisedPCA, knn_score, plot
 
 # %%
-# Paragraphs of at least forty words, labelled by the module that they are from.
+# Paragraphs of at least forty words, labelled by their module.
 topics = ("cluster", "decomposition", "ensemble", "linear_model", "neighbors", "preprocessing")
 documents, labels = [], []
 for _, estimator in all_estimators():
@@ -41,7 +41,8 @@ Z_train, Z_test = model.transform(X_train), model.transform(X_test)
 score = knn_score(Z_train, y_train, Z_test, y_test)
 
 # %%
-# Held-out paragraphs in the first two of five components, and the words that lead there.
+# Left: held-out paragraphs in the first two of five components. Right: the words with the largest
+# positive and negative weights.
 figure, axes = plt.subplots(1, 2, figsize=(13, 5.2), width_ratios=(1.25, 1))
 plot.scatter(Z_test, y_test, ax=axes[0])
 axes[0].set_title(f"{len(y_test)} held-out paragraphs (1-NN in five components: {score:.0%})")

@@ -1,9 +1,10 @@
 """
-What do the directions look like?
-=================================
+Components of images
+====================
 
-Components of images are images. Those of PCA show what varies; those of supervised PCA show what
-sets classes apart; with a small ``shrinkage`` they show where a pixel more makes a difference.
+Components of images are images. PCA components show what varies, supervised PCA components show
+what separates the classes, and with a small ``shrinkage`` they show contrasts between
+neighbouring pixels.
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +32,8 @@ for row, (name, model) in zip(axes, methods.items(), strict=True):
 plt.show()
 
 # %%
-# ``inverse_transform`` goes back: the image that fits an embedding best. Nine numbers keep what
-# makes a digit what it is, and drop how it was written.
+# ``inverse_transform`` returns the image that fits an embedding best. Nine numbers keep the class
+# of most digits, and lose the handwriting.
 model = SupervisedPCA(9).fit(X, y)
 back = model.inverse_transform(model.transform(X))
 figure, axes = plt.subplots(2, 10, figsize=(9.5, 2.3))

@@ -1,10 +1,10 @@
 """
-5000 genes, 80 patients: can anything be found?
-===============================================
+Many more columns than rows
+===========================
 
-With far more columns than rows every method separates the rows it was fitted on. What counts is
-rows that were held out, and whether the columns that were found are the right ones. Here we know
-which they are, because the data are drawn.
+With 5000 genes and 80 patients every supervised method separates its training rows. What counts
+is the accuracy of held-out rows, and whether the columns with the largest weights are the right
+ones. The data are simulated, so the right columns are known.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +13,8 @@ import numpy as np
 from labelens import SupervisedPCA, cross_embed, permutation_report, plot
 
 # %%
-# Three subtypes; thirty genes are higher in one of them. All genes share twenty pathways, which
-# vary from patient to patient and have nothing to do with the subtype.
+# Three subtypes. Thirty marker genes are higher in one subtype each. All genes depend on twenty
+# pathways, which vary between patients independently of the subtype.
 draw = np.random.default_rng(0)
 subtype = np.arange(80) % 3
 X = draw.normal(size=(80, 20)) @ draw.normal(size=(20, 5000)) * 0.1 + draw.normal(size=(80, 5000))
@@ -24,7 +24,8 @@ X[:, :30] += 3.5 * (subtype[:, None] == marker[:30])
 names = np.array([f"subtype {letter}" for letter in "ABC"])
 
 # %%
-# As fitted, everything is perfect. Held out, it is merely good, and that is the picture to show.
+# The training rows are perfectly separated. Show the held-out rows: their separation is good, not
+# perfect.
 model = SupervisedPCA(2, scale="standard")
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6))
 crossed = cross_embed(model, X, names[subtype], random_state=0)
@@ -33,8 +34,7 @@ plt.show()
 print(permutation_report(model, X, names[subtype], n_permutations=39, random_state=0).verdict)
 
 # %%
-# The direction of a gene is as long as it has to do with subtypes. Of the thirty longest, how many
-# are markers?
+# How many of the thirty genes with the largest weights are markers?
 length = np.linalg.norm(model.fit(X, subtype).components_, axis=0)
 found = np.argsort(-length)[:30]
 print(f"{np.sum(marker[found] >= 0)} of the 30 genes with the largest weights are markers")

@@ -1,9 +1,9 @@
 """
-Rows come in a stream, and new classes with them. What happens?
-===============================================================
+Streams with new classes
+========================
 
-``partial_fit`` takes batches of any size, and classes that nobody has seen before. What is kept is
-sums, not rows, so the model after ten batches is that of one fit on all of them.
+``partial_fit`` accepts batches of any size and classes that no earlier batch had. The model keeps
+sums, not rows: after all batches it is the model of one fit on all rows.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits
 from labelens import SupervisedPCA, knn_score, plot
 
 # %%
-# Digits, sorted so that they come some classes at a time: the worst case for methods that learn by
-# small steps.
+# Digits sorted by class, so that each batch has new classes only. This is the worst case for
+# gradient methods.
 X, y = load_digits(return_X_y=True)
 train, test = np.arange(len(X)) % 3 > 0, np.arange(len(X)) % 3 == 0
 order = np.argsort(y[train], kind="stable")
@@ -37,12 +37,12 @@ for last in (2, 4, 7, 9):
 plt.show()
 
 # %%
-# The same as if all rows had been there from the start:
+# The difference from one fit on all rows is rounding error:
 whole = SupervisedPCA(n_components=2, shrinkage=0.1).fit(stream, labels)
 print(f"largest difference: {np.abs(whole.components_ - model.components_).max():.1e}")
 
 # %%
-# Models that were fitted apart can be put together as well:
+# Models of separate batches can be merged:
 first, second = (SupervisedPCA(9).partial_fit(stream[i::2], labels[i::2]) for i in (0, 1))
 Z = first.merge(second).transform(X)
 print(f"held-out 1-NN of the merged model: {knn_score(Z[train], y[train], Z[test], y[test]):.3f}")

@@ -1,10 +1,10 @@
 """
-Where do PCA and LDA end, and where does this begin?
-====================================================
+PCA, LDA and supervised PCA as corners of one plane
+===================================================
 
-Two parameters, ``target_weight`` and ``shrinkage``, span a plane on which PCA, linear discriminant
-analysis (of two classes; more need ``label_shrinkage=0``, too) and supervised PCA are corners. Most
-of the plane has no name, and it is often better there.
+``target_weight`` and ``shrinkage`` span a plane. PCA, supervised PCA and (for two classes) linear
+discriminant analysis are corners of it; with more classes LDA needs ``label_shrinkage=0`` too.
+Points between the corners can be more accurate.
 """
 
 import warnings
@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from labelens import SupervisedPCA, knn_score
 from labelens.datasets import load_ionosphere
 
-# Two classes span one direction; on the upper edge the second component is empty, and says so.
+# Two classes span one direction: at target_weight=1 the second component is zero, and fit warns.
 warnings.filterwarnings("ignore", message=".*component")
 
 X, y = load_ionosphere(return_X_y=True)
@@ -33,9 +33,11 @@ for seed in range(5):
         scores[i, j] += knn_score(Z_train, y_train, model.transform(X_test), y_test) / 5
 
 # %%
-# Radar returns in two dimensions, good or bad, means of five splits; brighter is better.
+# Radar returns of two classes in two dimensions: mean 1-NN accuracy of held-out rows over five
+# splits. The best cell was chosen on these rows, so its value is slightly optimistic. Here it is
+# well above PCA and supervised PCA, and slightly above LDA.
 figure, ax = plt.subplots(figsize=(9, 5.4))
-picture = ax.pcolormesh(scores, cmap="viridis", edgecolors="white", linewidth=1)
+image = ax.pcolormesh(scores, cmap="viridis", edgecolors="white", linewidth=1)
 best = np.unravel_index(scores.argmax(), scores.shape)
 for (i, j), score in np.ndenumerate(scores):
     ink = "k" if score > 0.79 else "w"
@@ -50,6 +52,6 @@ named = dict(annotation_clip=False, weight="bold", color="#B04A00")
 ax.annotate("supervised PCA\n(the paper)", (7.1, 6.5), va="center", **named)
 ax.annotate("PCA", (7.1, 0.5), va="center", **named)
 ax.annotate("LDA", (0.5, 7.1), ha="center", va="bottom", **named)
-figure.colorbar(picture, label="held-out 1-NN", pad=0.2)
+figure.colorbar(image, label="held-out 1-NN", pad=0.2)
 plt.show()
 print(f"best: target_weight={weights[best[0]]:g}, shrinkage={shrinkages[best[1]]:g}")

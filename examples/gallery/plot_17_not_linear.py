@@ -1,10 +1,13 @@
 """
-When is a linear method not enough?
-===================================
+Classes with equal means
+========================
 
-When classes do not differ in their means. In XOR the classes lie across from each other; in spirals
-they wind around each other. No direction sees a difference, and every linear method, LDA included,
-guesses. A kernel finds one that does.
+In XOR and in spirals the classes have nearly the same mean. Methods that compare class means,
+such as supervised PCA and LDA, find next to nothing in one component: their held-out 1-NN
+accuracy is 48 to 62 %. A kernel method with one component separates both.
+
+PCA with two components keeps both informative columns here, because they have the largest
+variance, and a nearest-neighbour classifier separates the classes there.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +16,9 @@ from labelens import KernelSupervisedPCA, SupervisedPCA, knn_score, plot
 from labelens.datasets import make_spirals, make_xor
 
 # %%
-# Both have two columns that matter and eight of noise. Half of the rows are held out, and drawn.
-# Two classes span one direction, so each picture is a line, drawn as a strip for each class.
+# Both data sets have two informative columns and eight of noise. Half of the rows are held out and
+# shown. Two classes span one direction, so each embedding is a line, drawn as a strip for each
+# class.
 data = {
     "XOR": (make_xor(600, random_state=0), 0.5),
     "Spirals": (make_spirals(600, random_state=0), 8.0),
@@ -22,7 +26,7 @@ data = {
 figure, axes = plt.subplots(2, 3, figsize=(12, 6.6), width_ratios=(1, 1.2, 1.2))
 for row, (name, ((X, y), gamma)) in zip(axes, data.items(), strict=True):
     row[0].scatter(*X[300:, :2].T, s=14, c=[("#0072B2", "#D55E00")[label] for label in y[300:]])
-    row[0].set_title(f"{name}: the two columns that matter")
+    row[0].set_title(f"{name}: the two informative columns")
     row[0].set(xticks=[], yticks=[], aspect="equal")
     for ax, model in zip(
         row[1:],

@@ -1,10 +1,10 @@
 """
-How many random features are enough?
-====================================
+Number of random features
+=========================
 
-Kernel methods here use random features instead of a matrix of all pairs of rows. How far is that
-from the exact answer? :func:`labelens.approximation_report` measures it on your data, and says how
-many features would halve the error.
+Kernel methods use random features instead of the matrix of all pairs of rows.
+:func:`labelens.approximation_report` measures the difference from the exact kernel on your data,
+and estimates how many features halve the error.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ report = approximation_report(model, X, y, random_state=0)
 print(report)
 
 # %%
-# The error of the kernel against the number of features: measured at half, once and twice as many,
-# and the number that would halve it.
+# Error of the kernel by number of features: measured at half, once and twice as many, and the
+# estimated number that halves it.
 figure, ax = plt.subplots(figsize=(7.5, 4.4))
 plot.approximation(report, ax=ax)
 plt.show()

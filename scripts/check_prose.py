@@ -1,0 +1,135 @@
+"""Find terms that docs/glossary.md replaces, in pages, docstrings, comments and messages.
+
+    python scripts/check_prose.py            check all files that are not in NOT_YET
+    python scripts/check_prose.py FILE ...   check these files
+
+Code in Markdown (fences and backticks) and addresses of links are not checked.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tokenize
+from io import StringIO
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# A pattern, without regard to case, and what to write instead.
+TERMS = {
+    r"(?:labels?|classes|rows|are|is|be|kernels?) alike": "similar",
+    r"\b(?:rooms?|houses?)\b": "module, package",
+    r"\b(?:graphics? )?cards?(?!-|\[)\b": "GPU",
+    r"\b(?:picture|pictures)\b": "plot, figure",
+    r"\bin pieces\b": "out-of-core, in chunks",
+    r"\bbeside\b": "compared with, next to",
+    r"\bdrawn (?:data|rows|classes)\b|\bdata (?:are|is) drawn\b": "simulated data",
+    r"\bkernel widths?\b|\bgamma is (?:a|the) width\b": "gamma, kernel coefficient",
+    r"\bridges?\b(?! regression| penalty)": "shrinkage, regularization",
+    r"\bby heats\b|\bheats\b": "successive halving",
+    r"\b(?:has|have|had) not seen\b|\bnever s(?:aw|een)\b": "held-out rows",
+    r"\brefuse[sd]?\b|\bcomplain(?:s|ed)?\b": "raises, rejects",
+    r"\bwhat (?:the )?(?:held-out )?(?:rows|embeddings) tell\b|\btell of\b": "predict, accuracy",
+    r"\bnobody knows\b|\bas long as one thinks\b|\bmood\b": "a literal statement",
+    r"\bknobs?\b": "parameter",
+    r"\bon the way\b": "a literal statement",
+}
+# Not rewritten yet. Remove a line when its file is clean.
+NOT_YET = (
+    "CHANGELOG.md",
+    "README.md",
+    "benchmarks/",
+    "docs/benchmarks.md",
+    "docs/dask.md",
+    "docs/decisions/",
+    "docs/design.md",
+    "docs/engines.md",
+    "docs/explore.md",
+    "docs/export.md",
+    "docs/gpu",
+    "docs/guides/cli.md",
+    "docs/guides/genes.md",
+    "docs/index.md",
+    "docs/paper/",
+    "docs/spark.md",
+    "docs/trust.md",
+    "src/labelens/_base/files.py",
+    "src/labelens/_base/sending.py",
+    "src/labelens/_base/warn.py",
+    "src/labelens/_core/exact_kernel.py",
+    "src/labelens/_core/gram.py",
+    "src/labelens/_core/landmarks.py",
+    "src/labelens/_core/layout.py",
+    "src/labelens/_core/left_out.py",
+    "src/labelens/_core/left_one_out.py",
+    "src/labelens/_core/maps/structured.py",
+    "src/labelens/_core/moments/class_sums.py",
+    "src/labelens/_core/moments/fold.py",
+    "src/labelens/_core/tiles.py",
+    "src/labelens/_engines/parts.py",
+    "src/labelens/_engines/ranges.py",
+    "src/labelens/_engines/sources/base.py",
+    "src/labelens/_fit/",
+    "src/labelens/_judge/",
+    "src/labelens/_out_of_core/",
+    "src/labelens/cli/audit.py",
+    "src/labelens/cli/embed.py",
+    "src/labelens/cli/output.py",
+    "src/labelens/explorer/",
+    "src/labelens/export/onnx_file.py",
+    "src/labelens/export/query.py",
+    "src/labelens/persist/",
+    "src/labelens/plot/",
+    "src/labelens/report/",
+    "src/labelens/spark/frames.py",
+    "src/labelens/spark/partials.py",
+    "src/labelens/tables/columns.py",
+    "src/labelens/tables/files.py",
+)
+PLACES = ("*.md", "docs/**/*.md", "src/**/*.py", "examples/gallery/*.py", "examples/gallery/*.rst")
+BUILT = ("docs/api/", "docs/gallery/")  # by `make docs`
+NOT_PROSE = re.compile(r"^```.*?^```|`[^`\n]*`|(?<=\])\([^)\s]*\)", re.DOTALL | re.MULTILINE)
+
+
+def prose_of(source: str) -> str:
+    """Comments and strings of Python code, at their places."""
+    kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)}
+    lines = [" " * len(line) for line in source.splitlines()]
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        if token.type in kinds:
+            for number, text in enumerate(token.string.split("\n"), token.start[0] - 1):
+                start = token.start[1] if number == token.start[0] - 1 else 0
+                lines[number] = lines[number][:start] + text + lines[number][start + len(text) :]
+    return "\n".join(lines)
+
+
+def faults(text: str, python: bool = False) -> list[tuple[int, str, str]]:
+    """Line, term found and the replacement, in the order of lines."""
+    text = prose_of(text) if python else text
+    blank = NOT_PROSE.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
+    return sorted(
+        (blank.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), better)
+        for term, better in TERMS.items()
+        for match in re.finditer(term.replace(" ", r"\s+"), blank, re.IGNORECASE)
+    )
+
+
+def covered() -> list[Path]:
+    """Files of the repository that are checked without arguments."""
+    files = sorted({path for place in PLACES for path in ROOT.glob(place)})
+    out = (*NOT_YET, *BUILT)
+    return [path for path in files if not str(path.relative_to(ROOT)).startswith(out)]
+
+
+def main(names: list[str]) -> int:
+    found = [
+        f"{path}:{line}: write {better!r} instead of {term!r}"
+        for path in ([Path(name) for name in names] or covered())
+        for line, term, better in faults(path.read_text(encoding="utf-8"), path.suffix == ".py")
+    ]
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
