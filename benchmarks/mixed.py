@@ -34,7 +34,7 @@ TABLES = {
     "penguins": ("species", []),
     "mpg": ("mpg", ["name"]),
 }
-SHRINKAGE = [0.01, 0.1, 1.0]
+SHRINKAGE, FILLS = [0.01, 0.1, 1.0], ["mean", "median"]
 
 
 def pipelines(frame: Any, text: list[str], continuous: bool) -> dict[str, tuple[Any, dict]]:
@@ -60,7 +60,7 @@ def pipelines(frame: Any, text: list[str], continuous: bool) -> dict[str, tuple[
     return {
         name: (
             Pipeline([("columns", columns), ("method", method), ("neighbours", neighbours)]),
-            {"method__shrinkage": SHRINKAGE, parameter: ["mean", "median"]},
+            {"method__shrinkage": SHRINKAGE, parameter: FILLS},
         )
         for name, (columns, parameter) in sides.items()
     }
@@ -69,7 +69,7 @@ def pipelines(frame: Any, text: list[str], continuous: bool) -> dict[str, tuple[
 def compare(name: str, folder: Path, draws: int) -> dict[str, np.ndarray]:
     """The scores of both sides in the same folds."""
     label, text = TABLES[name]
-    frame = pd.read_csv(folder / f"{name}.csv")
+    frame = pd.read_csv(folder / "mixed" / f"{name}.csv")
     y, frame = frame[label], frame.drop(columns=label)
     continuous = y.dtype.kind == "f"
     folds = KFold if continuous else StratifiedKFold
@@ -94,7 +94,7 @@ def main() -> None:
     print(f"scikit-learn {sklearn.__version__}; {asked.draws} draws of 5 folds")
     print("| table | score | TableEncoder | scikit-learn | difference |\n|---|---|---|---|---|")
     for name in asked.tables:
-        scores = compare(name, asked.data / "mixed", asked.draws)
+        scores = compare(name, asked.data, asked.draws)
         ours, theirs = scores.values()
         apart = ours - theirs
         error = apart.std(ddof=1) / np.sqrt(len(apart))

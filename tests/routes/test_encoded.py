@@ -1,5 +1,8 @@
 """A table of all kinds of columns with gaps: every route fits the same model."""
 
+import os
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -108,6 +111,37 @@ def test_dask(frame, truth):
     same(encoder, model, frame, truth)
     Z = labelens.transform(model, source, encoder=encoder)
     np.testing.assert_allclose(np.asarray(Z), truth[2], atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:.*socket:pytest.PytestUnraisableExceptionWarning")
+def test_spark(frame, truth, tmp_path):
+    pytest.importorskip("pyspark")
+    if not (shutil.which("java") or "JAVA_HOME" in os.environ):
+        pytest.skip("needs Java 17")
+    from engines.kill_spark import session
+
+    spark = session("local[2,4]")
+    try:
+        for i in range(3):
+            frame[i * N // 3 : (i + 1) * N // 3].to_parquet(
+                tmp_path / f"{i}.parquet", coerce_timestamps="us"
+            )
+        rows = spark.read.parquet(str(tmp_path)).drop("__index_level_0__")
+        model, encoder = unfitted()
+        labelens.spark.fit(model, rows, label="y", encoder=encoder)
+        same(encoder, model, frame, truth)
+        placed = labelens.spark.transform(model, rows, encoder=encoder)
+        Z = [row.embedding for row in sorted(placed.select("row", "embedding").collect())]
+        np.testing.assert_allclose(Z, truth[2], atol=1e-10)
+        with pytest.raises(ValueError, match=r"'pair' holds map.*no encoder reads"):
+            labelens.spark.fit(
+                model, spark.sql("select map('a', 1) as pair, 'u' as y"), label="y",
+                encoder=TableEncoder(),
+            )  # fmt: skip
+    finally:
+        spark.stop()
 
 
 def test_saved_models_and_pipelines(frame, truth, tmp_path):

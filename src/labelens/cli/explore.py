@@ -68,6 +68,9 @@ def _run_and_show(explorer: Explorer) -> None:
 
 def _opened(data: Path, columns: o.ColumnOptions, transpose: bool) -> Sessions:
     """A file, read, checked and split."""
+    for name in ("task", "groups", "text", "na"):
+        if getattr(columns, name):
+            raise ValueError(f"--{name} is not for explore; `labelens embed` takes it.")
     with Bar([READING]) as bar:
         frame = read(data, columns, bar, transpose)
     material = from_file(

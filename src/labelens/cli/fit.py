@@ -166,7 +166,7 @@ def fit_streamed(
         )
     meter.does("looking at columns")
     source, encoder = _opened(data, columns)
-    notes: list[str] = [] if encoder is None else encoder.sentences()
+    notes = [*source.notes, *([] if encoder is None else encoder.sentences())]
     automatic = wanted.method == o.Method.auto
     meter.does("comparing methods" if automatic else "looking at labels")
     chunks = source.chunks(max(1, CHUNK_BYTES // source.row_bytes), features=automatic)

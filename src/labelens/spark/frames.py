@@ -11,6 +11,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 
 from .._base.optional import require
 from .._base.threads import cached_property, working
@@ -26,11 +27,12 @@ from .._engines.parts import (
     merge_in_tree,
     unless_refused,
 )
-from .._engines.sources.rows import ColumnLayout
+from .._engines.sources.rows import ColumnLayout, EncodedLayout
 from .._fit.driver import fit_rows
 from .._fit.fitted import embed_rows, recipe_of, solution_of
 from .._fit.projection import Projection
 from .._fit.recipe import block_rows
+from ..tables import TableEncoder
 from .partials import dumped, loaded
 from .schema import FrameColumns, numbered, quoted
 
@@ -51,6 +53,7 @@ def fit(
     df: DataFrame,
     features: Columns | None = None,
     label: Columns | None = None,
+    encoder: TableEncoder | None = None,
 ) -> Estimator:
     """Fit an estimator on a DataFrame of Spark, where its rows are.
 
@@ -73,29 +76,79 @@ def fit(
         one column of them, the first is sparse, and it has more than 4096 entries.
     label : str or list of str, default=None
         The column of labels, or several. None: no labels.
+    encoder : labelens.tables.TableEncoder, default=None
+        Turns columns of any type into numbers. One that is not fitted is fitted on all rows first,
+        where they are.
 
     Returns
     -------
     estimator
     """
     require("pyspark", extra="spark")
-    wanted = FrameColumns.of(df, features, label)
-    fit_rows(estimator, FrameParts(df, wanted, getattr(estimator, "batch_size", None)))
+    wanted = FrameColumns.of(df, features, label, encoder is not None)
+    if encoder is not None:
+        if not hasattr(encoder, "columns_"):
+            _fit_encoder(encoder, df, list(wanted.features))
+        wanted = FrameColumns.of(df, [c.name for c in encoder.columns_], label, encoded=True)
+    parts = FrameParts(df, wanted, getattr(estimator, "batch_size", None), encoder)
+    fit_rows(estimator, parts)
     return estimator
+
+
+def _fit_encoder(encoder: TableEncoder, frame: Any, names: list[str]) -> None:
+    """By one encoder for each partition, merged in their order."""
+    task = EncoderTask(clone(encoder), names)
+    with workers_in_words():
+        answers = numbered(frame.select(*map(quoted, names))).mapInArrow(task, ANSWER).collect()
+    for answer in sorted(answers, key=lambda answer: answer.part):
+        if answer.rows:
+            encoder.merge(unless_refused(loaded(answer.partial)))
+    if not hasattr(encoder, "columns_"):
+        raise ValueError(f"There are no rows in {CALLED}.")
+
+
+@dataclass(frozen=True)
+class EncoderTask:
+    """What a Python worker of Spark tells of the columns of a partition."""
+
+    encoder: TableEncoder
+    names: list[str]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        number, seen = _partition(), 0
+
+        def fitted(part: Any) -> TableEncoder:
+            nonlocal seen
+            for batch in batches:
+                seen += batch.num_rows
+                if batch.num_rows:
+                    self.encoder.partial_fit(batch.rename_columns(self.names).to_pandas())
+            return self.encoder
+
+        partial = attempt(fitted, Part(number, f"part {number} of {CALLED}", None, iter(())))
+        yield _answer(number, max(seen, int(isinstance(partial, Refused))), partial)
 
 
 class FrameParts(Parts):
     title = CALLED
 
-    def __init__(self, frame: Any, wanted: FrameColumns, batch_size: int | None) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        wanted: FrameColumns,
+        batch_size: int | None,
+        encoder: TableEncoder | None = None,
+    ) -> None:
         # One plan for all passes: with other columns Spark might cut partitions elsewhere.
         self._frame = wanted.selected(frame)
-        self._wanted, self._batch_size = wanted, batch_size
+        self._wanted, self._batch_size, self._encoder = wanted, batch_size, encoder
         self.labelled = bool(wanted.labels)
         self._known_lengths: tuple[int, ...] | None = None
 
     @cached_property
     def columns(self) -> ColumnLayout:
+        if self._encoder is not None:
+            return EncodedLayout.of(self._wanted.labels, self._encoder)
         found = self._wanted.measured(self._frame)
         if found is None:
             raise ValueError(f"There are no rows in {self.title}.")
@@ -146,7 +199,7 @@ class PartitionTask:
     lengths: tuple[int, ...] | None  # of all partitions, in an earlier pass
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        number = require("pyspark", extra="spark").TaskContext.get().partitionId()
+        number = _partition()
         title, seen = f"part {number} of {CALLED}", 0
 
         def counted() -> Iterator[tuple[Any, str]]:
@@ -164,13 +217,22 @@ class PartitionTask:
             if before != (seen,):
                 what = f"number {number} had {sum(before)} rows, and now {seen}"
                 partial = Refused(ValueError, changed(what))
-        pa = require("pyarrow", extra="spark")
-        answer = {
+        yield _answer(number, seen, partial)
+
+
+def _partition() -> int:
+    return int(require("pyspark", extra="spark").TaskContext.get().partitionId())
+
+
+def _answer(number: int, rows: int, partial: Any) -> Any:
+    pa = require("pyarrow", extra="spark")
+    return pa.RecordBatch.from_pydict(
+        {
             "part": pa.array([number], pa.int32()),
-            "rows": pa.array([seen], pa.int64()),
+            "rows": pa.array([rows], pa.int64()),
             "partial": pa.array([dumped(partial)], pa.binary()),
         }
-        yield pa.RecordBatch.from_pydict(answer)
+    )
 
 
 def changed(what: str) -> str:
@@ -210,6 +272,7 @@ def transform(
     *,
     features: Columns | None = None,
     vector: bool = False,
+    encoder: TableEncoder | None = None,
 ) -> DataFrame:
     """Add the embedding of every row as a column.
 
@@ -228,6 +291,8 @@ def transform(
     vector : bool, default=False
         Whether the column holds vectors (`pyspark.ml.linalg`), which stages of pipelines read;
         otherwise arrays, of floats if all features are, else of doubles.
+    encoder : labelens.tables.TableEncoder, default=None
+        The one that the model was fitted with, in place of features.
 
     Returns
     -------
@@ -238,14 +303,20 @@ def transform(
     check_is_fitted(model, "moments_")
     if output in df.columns:
         raise ValueError(f"The DataFrame has a column {output!r} already; name another as output.")
-    if features is None:
+    if encoder is not None:
+        FrameColumns.of(df, [c.name for c in encoder.columns_], encoded=True)
+    elif features is None:
         features = getattr(model, "feature_names_in_", None)
         if features is None:
             raise ValueError(
                 "The model does not know the names of the columns it was fitted on; name them as "
                 "features."
             )
-    columns = FrameColumns.of(df, features).measured(df)
+    columns: ColumnLayout | None
+    if encoder is None:
+        columns = FrameColumns.of(df, features).measured(df)
+    else:
+        columns = EncodedLayout.of((), encoder)
     if columns is None:  # nobody knows how long lists are that are not there
         columns = ColumnLayout((), ())
     elif columns.head.shape[1] != model.n_features_in_:

@@ -5,6 +5,7 @@ the reader knows our statistics and NumPy's arrays, and no name beside them.
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from datetime import date, datetime
 from io import BytesIO
 from typing import Any
@@ -17,6 +18,8 @@ from .._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
 from .._engines.parts import Refused
 from .._engines.sources import Chunk
 from .._fit.first_pass import LabelSurvey, RowSurvey, Sample
+from ..tables import TableEncoder
+from ..tables.summary import ColumnSummary, Distinct, Sums, TableSummary
 
 # What NumPy makes arrays and scalars with: it puts the names of these functions into pickles.
 MAKERS = [
@@ -29,6 +32,7 @@ KNOWN = {
     for known in (
         *(Moments, ClassSums, CrossMoment, Scatter, Spread, RowSurvey, Sample, Chunk),
         *(LabelSurvey, Labels, Traits),
+        *(TableEncoder, TableSummary, ColumnSummary, Sums, Distinct, Counter),
         *(Refused, ValueError, TypeError, OSError, FileNotFoundError),
         *(np.ndarray, np.dtype, *MAKERS, sparse.csr_matrix, sparse.csr_array, date, datetime),
     )

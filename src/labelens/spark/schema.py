@@ -34,7 +34,10 @@ class FrameColumns:
     features: dict[str, str]  # name -> type, as Spark spells it
 
     @classmethod
-    def of(cls, frame: Any, features: Any, label: Any = None) -> FrameColumns:
+    def of(
+        cls, frame: Any, features: Any, label: Any = None, encoded: bool = False
+    ) -> FrameColumns:
+        """`encoded`: features are cells of any type that an encoder reads."""
         kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         labels = _listed(label)
         names = [name for name in kinds if name not in labels] if features is None else features
@@ -49,7 +52,13 @@ class FrameColumns:
         if not taken:
             raise ValueError("The DataFrame has no column to use as a feature.")
         for name in taken:
-            if _items(kinds[name]) not in NUMBERS and kinds[name] != "vector":
+            if encoded:
+                if kinds[name].startswith(("map", "struct", "vector")):
+                    raise ValueError(
+                        f"The column {name!r} holds {kinds[name]}, which no encoder reads; name "
+                        "the columns to use as features."
+                    )
+            elif _items(kinds[name]) not in NUMBERS and kinds[name] != "vector":
                 raise ValueError(
                     f"The column {name!r} holds {kinds[name]}, and features are numbers, arrays of "
                     "numbers or vectors; cast or encode it, or name the columns to use as features."

@@ -32,6 +32,14 @@ ISO = re.compile(
     r"(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
 )
 SLASHED = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}))?)?")
+NAMED = re.compile(
+    r"(?:(\d{1,2})[ -]([a-z]{3,9})|([a-z]{3,9}) (\d{1,2}))\.?,?[ -](\d{4})", re.IGNORECASE
+)
+MONTH_NAMES = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
+)
+MONTHS = {name[:end]: i for i, name in enumerate(MONTH_NAMES, 1) for end in (3, 9)}
 EPOCH = datetime(1970, 1, 1)
 DAY = 86400.0
 GRAM, BUCKETS = 3, 32  # letters of an n-gram, and numbers that text becomes
@@ -95,6 +103,15 @@ def month_first(cell: str) -> float | None:
     return found and _days(found[4], found[1], found[3], found[5], found[6], found[7])
 
 
+def month_named(cell: str) -> float | None:
+    """31-Dec-2020, 31 December 2020, Dec 31, 2020"""
+    found = NAMED.fullmatch(cell.strip())
+    month = MONTHS.get((found[2] or found[3]).lower()) if found else None
+    if found is None or month is None:
+        return None
+    return _days(found[5], str(month), found[1] or found[4], None, None, None)
+
+
 def _days(*parts: str | None) -> float | None:
     year, month, day, hour, minute, second = (int(part or 0) for part in parts)
     try:
@@ -112,8 +129,9 @@ READINGS: dict[str, Callable[[str], float | None]] = {
     "iso": iso_date,
     "month first": month_first,
     "day first": day_first,
+    "month named": month_named,
 }
-NUMERIC, DATES = ("number", "comma", "truth"), ("iso", "month first", "day first")
+NUMERIC, DATES = ("number", "comma", "truth"), ("iso", "month first", "day first", "month named")
 
 
 def is_plain(cell: str) -> bool:
@@ -158,7 +176,9 @@ def cells_of(column: Any, na: Collection[str] = ()) -> tuple[str, NDArray[Any]]:
     values = column.to_numpy(object)
     first = next((v for v in values[:1000] if v is not None and v is not pandas.NA), None)
     if isinstance(first, (list, tuple, np.ndarray)):
-        return "list", _lists(values, len(first), column.name)
+        if not any(isinstance(item, str) for item in first):
+            return "list", _lists(values, len(first), column.name)
+        values = np.array([_joined(value) for value in values], object)
     if isinstance(first, (bool, np.bool_, datetime)) or type(first).__name__ == "date":
         guessed = pandas.Series(values).infer_objects()
         if guessed.dtype != object:
@@ -170,6 +190,11 @@ def cells_of(column: Any, na: Collection[str] = ()) -> tuple[str, NDArray[Any]]:
     if na:
         texts[np.isin(texts.astype(str), list(na))] = None
     return "text", texts
+
+
+def _joined(value: Any) -> Any:
+    """A list of words as text."""
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple, np.ndarray)) else value
 
 
 def _spelled(value: Any) -> str:

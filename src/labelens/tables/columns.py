@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._base.optional import require
 from .._base.types import Impute
 from .._base.validation import some
-from .cells import DATES, READINGS
+from .cells import DATES, READINGS, cells_of
 from .encoder import TableEncoder
 from .encoding import EncodedColumn
 
@@ -156,7 +156,7 @@ def leaks(
         for column in encoder.columns_:
             if column.kind not in ("number", "category"):
                 continue
-            x, seen = pandas.factorize(frame[column.name])
+            x, seen = pandas.factorize(cells_of(frame[column.name], encoder.na)[1])
             few = len(classes) <= len(seen) <= max(2 * len(classes), 10) and 2 * len(seen) <= len(x)
             same = len(seen) == len(classes) and len(seen) > len(x) / 2
             if len(seen) < 2 or not (few or same):

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._base.optional import require
-from .._base.validation import some
 from .joining import join
 from .places import located
 from .text import NOT_GZIPPED, NULLS, TextFile, narrowed, only_member
@@ -189,12 +188,7 @@ def _text(pandas: Any, path: Path, stream: Any) -> Frame:
         column = column.cast(pa.float64()) if pa.types.is_null(column.type) else column
         columns[name] = column.to_pandas(date_as_object=False)
     frame = pandas.DataFrame(columns)
-    notes = []
-    if file.encoding not in ("utf-8-sig", "utf-8"):
-        notes.append(f"{path.name} is not UTF-8 and was read as {file.encoding}.")
-    if file.headless:
-        notes.append(f"{path.name} has no line of column names: they are {some(file.names)}.")
-    frame.attrs["notes"] = notes
+    frame.attrs["notes"] = file.notes
     return frame
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from .._base.optional import require
+from .._base.validation import some
 from .cells import NUMBER
 
 START = 1 << 16  # bytes that tell the separator
@@ -94,6 +95,18 @@ class TextFile:
             return _Plain(stream or self._unpacked(), self._spaced)
         zipped = self.path.name.lower().endswith(".zip")
         return stream or (self._unpacked() if zipped else str(self.path))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed about the file."""
+        notes = []
+        if self.encoding not in ("utf-8-sig", "utf-8"):
+            notes.append(f"{self.path.name} is not UTF-8 and was read as {self.encoding}.")
+        if self.headless:
+            notes.append(
+                f"{self.path.name} has no line of column names: they are {some(self.names)}."
+            )
+        return notes
 
     @property
     def decimal_comma(self) -> bool:

@@ -4,8 +4,8 @@
 
 `outcomes.json` has, for each file: options of `labelens embed`, the number of features, the task,
 words that have to be told, and `sql`: whether the model can be exported to SQL (null: it can, but
-databases cannot read some cells of the file). `error` has words of the message where the file is
-rejected.
+databases cannot read some cells of the file). `onnx`: whether it can be exported to ONNX. `stream`
+has words of the message where the file cannot be read in chunks, `error` where it is rejected.
 """
 
 import gzip
@@ -30,7 +30,10 @@ def base(seed=0, classes=("left", "right", "up")):
     return pd.DataFrame({"a": a.round(3), "b": b.round(3), "y": np.array(classes)[y]}), rng
 
 
-def keep(name, content, features=None, task="classes", told=(), options=(), sql=True, error=None):
+def keep(
+    name, content, features=None, task="classes", told=(), options=(), sql=True, onnx=True,
+    stream=None, error=None,
+):  # fmt: skip
     """A file, by its bytes, its text or its frame."""
     path = HERE / name
     if isinstance(content, pd.DataFrame):
@@ -48,7 +51,7 @@ def keep(name, content, features=None, task="classes", told=(), options=(), sql=
         path.write_text(content)
     label = [] if "--label" in options or "--labels" in options else ["--label", "y"]
     outcome = {"options": [*label, *options], "features": features, "task": task}
-    outcome |= {"told": list(told), "sql": sql, "error": error}
+    outcome |= {"told": list(told), "sql": sql, "onnx": onnx, "stream": stream, "error": error}
     OUTCOMES[name] = outcome
 
 
@@ -87,7 +90,11 @@ def separators():
     with zipfile.ZipFile(HERE / "packed.csv.zip", "w") as archive:
         archive.writestr(zipfile.ZipInfo("data.csv", (2020, 1, 1, 0, 0, 0)), text)
     keep("packed.csv.zip", (HERE / "packed.csv.zip").read_bytes(), 2)
-    keep("lines.jsonl", frame, 2)
+    keep("lines.jsonl", frame, 2, stream="none of the kinds of file that can be read in chunks")
+    keep("row_names.txt", frame.to_csv(sep=" ", index_label=False), 2,
+         told=["row numbers: 'Unnamed: 0'"])  # fmt: skip
+    keep("late_accent.csv", frame.assign(c=["plain"] * (N - 1) + ["\u00e9t\u00e9"]).to_csv(
+        index=False).encode("cp1252"), 4, told=["read as cp1252"])  # fmt: skip
     keep("columns.parquet", frame, 2)
     keep("columns.feather", frame, 2)
     quoted = 'a,b,"the, ""note""",y\n'
@@ -108,7 +115,7 @@ def columns():
     column("gaps.csv", lambda f, r: some(f.a, r), 2, told=["Gaps filled with the mean"])
     column("gaps_median.csv", lambda f, r: some(f.a, r), 2, options=["--impute", "median"])
     column("gaps_dropped.csv", lambda f, r: some(f.a, r), 1, options=["--impute", "drop"],
-           told=["rows with missing values"])  # fmt: skip
+           told=["rows with missing values"], stream="use impute='mean' or 'median'")  # fmt: skip
     column("empty_column.csv", [None] * N, 0, told=["without any value: 'c'"])
     column("constant.csv", [7] * N, 1)
     column("truth.csv", lambda f, r: np.where(r.random(N) < 0.5, "True", "false"), 1)
@@ -132,20 +139,24 @@ def columns():
         "american.csv", pd.date_range("2020-01-01", periods=N).strftime("%m/%d/%Y"), 5, sql=False
     )
     column("german.csv", pd.date_range("2020-01-01", periods=N).strftime("%d.%m.%Y"), 5, sql=False)
+    column("named_months.csv", pd.date_range("2020-01-01", periods=N).strftime("%d-%b-%Y"), 5,
+           told=["Dates, as days and cycles: 'c'"], sql=False)  # fmt: skip
     column("days_gaps.parquet", lambda f, r: some(pd.date_range("2020-01-01", periods=N), r), 6,
            sql=False)  # fmt: skip
     column("prose.csv", lambda f, r: [f"note {i} on {y}" for i, y in enumerate(f.y)], 32, sql=False,
-           options=["--text"], told=["hashed letter triples: 'c'"])  # fmt: skip
+           onnx=False, options=["--text"], told=["hashed letter triples: 'c'"])  # fmt: skip
     column("identifiers.csv", [f"k{i}" for i in range(N)], 0, told=["value in every row: 'c'"])
     column("row_numbers.csv", np.arange(N), 0, told=["row numbers: 'c'"])
     column("vectors.parquet", lambda f, r: list(r.normal(size=(N, 3)).round(2)), 3, sql=False)
+    column("words.parquet", [["red", "blue"] if i % 2 else ["red"] for i in range(N)], 2, sql=None)
     column("copy.csv", lambda f, r: f.y.str.upper(), 3, told=["determines the label 'y'"])
     frame, _ = base()
     frame.insert(0, "", np.arange(N))
     keep("pandas_index.csv", frame, 2, told=["row numbers: 'Unnamed: 0'"])
     frame, _ = base()
     people = frame.assign(person=np.arange(N) // 4)
-    keep("people.csv", people, 2, options=["--groups", "person"])
+    keep("people.csv", people, 2, options=["--groups", "person"],
+         stream="--groups is for rows that are read at once")  # fmt: skip
     keep("odd_names.csv", frame.rename(columns={"a": 'a "b"', "b": "x=1; drop"}), 2)
 
 
@@ -157,7 +168,7 @@ def labels():
     keep("forced.csv", frame.assign(y=(10 * frame.a).round().astype(int)), 2, "numbers",
          options=["--task", "numbers"])  # fmt: skip
     keep("label_gaps.csv", frame.assign(y=frame.y.where(frame.a < 2)), 2,
-         told=["rows without a label"])  # fmt: skip
+         told=["rows without a label"], stream="NaN at row 5")  # fmt: skip
     keep("one_class.csv", frame.assign(y="same"), error="the same label")
     keep("all_different.csv", frame.assign(y=[f"k{i}" for i in range(N)]), error="label of its own")
     keep("date_label.csv", frame.assign(y="2020-01-02"), error="is a date")

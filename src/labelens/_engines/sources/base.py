@@ -56,6 +56,7 @@ class Source(ABC):
     reader_bytes: int = 0  # that are held beside
     labelled: bool
     once: bool = False  # whether it can be read only once
+    notes: Sequence[str] = ()  # what was guessed about files
 
     @property
     def row_bytes(self) -> int:

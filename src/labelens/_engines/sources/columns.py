@@ -49,6 +49,7 @@ class ColumnFiles(Source):
         for path in paths:
             with in_words(path):
                 self._files.append(kind(path))
+        self.notes = [note for file in self._files for note in file.notes]
         first = self._files[0]
         self.labels = [] if label is None else [label] if isinstance(label, str) else list(label)
         if not all(isinstance(name, str) for name in self.labels):

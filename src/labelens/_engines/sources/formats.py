@@ -28,6 +28,7 @@ Batches = Generator[tuple[Any, Path], None, int]
 class ColumnFile:
     path: Path
     n_rows: int | None = None  # None: it does not say
+    notes: Sequence[str] = ()  # what was guessed about it
 
     def best_spared(self, columns: Sequence[str]) -> bool:
         """Whether these columns had better be read in small steps."""
@@ -157,6 +158,7 @@ class Text(ColumnFile):
 
     def __init__(self, path: Path) -> None:
         self.path, self._file = path, TextFile(path)
+        self.notes = self._file.notes
         self.schema = self._schema_of(next(self._file.batches(), None))
 
     def _schema_of(self, batch: Any) -> Any:

@@ -125,6 +125,6 @@ def _kind(path: Path) -> str:
     kind = next((kind for kind in KINDS if name.endswith(kind)), None)
     if kind is None:
         raise ValueError(
-            f"{path} is none of the kinds of file that can be read: {', '.join(KINDS)}."
+            f"{path} is none of the kinds of file that can be read in chunks: {', '.join(KINDS)}."
         )
     return kind

@@ -180,7 +180,9 @@ class EncodedLayout(ColumnLayout):
 
     def _numbers(self, batch: Any, place: Any) -> Any:
         assert self.encoder is not None
-        frame = batch.select(range(len(self.labels), batch.num_columns)).to_pandas()
+        cells = batch.select(range(len(self.labels), batch.num_columns))
+        # Spark calls them otherwise.
+        frame = cells.rename_columns([feature.name for feature in self.features]).to_pandas()
         return [(slice(0, len(self.names)), self.encoder.transform(frame))]
 
 
