@@ -107,3 +107,16 @@ def test_size_and_opacity_of_points(opened):
     opened.choose("point-size", 1)
     assert opened.drawn() > 1.5 * before
     opened.choose("point-size", 0)
+
+
+def test_linked_views_show_the_same_part(opened):
+    zoom = "return explorer.panes.map(({ scatter }) => [scatter.zoom, ...scatter.pan])"
+    opened.run("document.getElementById('compare').click()")
+    opened.still()
+    opened.run("explorer.panes[0].zoomBy(2)")
+    assert opened.run(zoom)[1] == [1, 0, 0]
+    opened.run("document.getElementById('link').click()")
+    opened.run("explorer.panes[0].dragBy(30, 20); explorer.panes[0].moved()")
+    first, second = opened.run(zoom)
+    assert first == second != [1, 0, 0]
+    opened.run("document.getElementById('link').click()")
