@@ -216,6 +216,20 @@ def through(cross: Cross, factor: Array) -> tuple[CrossMoment, Array]:
     return CrossMoment(cross.weight, *cross.mean, origin, mean, comoment), error
 
 
+def blurred(cross: Cross) -> Array:
+    """The error of the rows of C_xy before some directions are left out of it."""
+    return _with_sums(cancelled(cross), cross.covariance)
+
+
+def span(cross: Cross) -> Array:
+    """An orthonormal basis of the columns of C_xy, (p, r), those that are rounding errors apart."""
+    covariance, error = cross.covariance, norm(cancelled(cross))
+    size = np.linalg.norm(covariance, axis=0)
+    units = covariance[:, size > error] / size[size > error]
+    vectors, values = _left_singular(units)
+    return vectors[:, values > rounding(values.max(initial=0), len(vectors))]
+
+
 def sketched(sketch: CrossMoment, k: int) -> tuple[Array, Array]:
     """C_xg, (p, k), of the first k random numbers of each row, and the error of its rows."""
     # comoment = sum_i w_i^1/2 (phi_i - mean) g_i^T

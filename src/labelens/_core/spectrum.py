@@ -67,10 +67,11 @@ class Whitening:
 
     `spread` is the diagonal of W^T C_xx W where that is one: of a single number at s = 0. All is
     made where C_xx is, and so is what it makes of columns on a device; those on the host come back
-    to it.
+    to it. Where it is known that C_xx has `null` dimensions without variance, they are left out at
+    s = 0, whatever rounding has made of them.
     """
 
-    def __init__(self, scatter: Scatter, s: float) -> None:
+    def __init__(self, scatter: Scatter, s: float, null: int = 0) -> None:
         matrix = scatter.covariance
         p, trace = matrix.shape[0], devices.trace(matrix)
         matrix *= (1 - s) * p / or_one(trace)
@@ -81,10 +82,12 @@ class Whitening:
         matrix *= self.unit
         matrix *= self.unit.T
         self.inverse: Any = None
-        self.root = cholesky(matrix)
+        null = null if s == 0 else 0
+        self.root = None if null else cholesky(matrix)
         if self.root is None or devices.diagonal(self.root).min() ** 2 <= rounding(1.0, p):
             values, vectors = eigh(matrix)
             keep = values > rounding(values[-1], p)
+            keep[:null] = False
             self.inverse = devices.like(vectors[:, keep] / np.sqrt(values[keep]), matrix)
         rank = p if self.inverse is None else self.inverse.shape[1]
         self.spread = np.full(rank, trace / p) if s == 0 else None

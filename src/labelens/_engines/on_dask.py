@@ -161,7 +161,7 @@ def _read(source: Source, start: int, stop: int | None, rows: int, features: boo
 class Collection(DaskParts):
     """A dask array or frame of rows; labels and weights may be in memory too."""
 
-    def __init__(self, X: Any, y: Any = None, weight: Any = None) -> None:
+    def __init__(self, X: Any, y: Any = None, weight: Any = None, nuisance: Any = None) -> None:
         self.title = "the dask frame" if hasattr(X, "columns") else "the dask array"
         X = rows_of(X)
         self.labelled, self.weighted = y is not None, weight is not None
@@ -169,9 +169,11 @@ class Collection(DaskParts):
         self._X = _blocks(X)
         self._y: list[Any] | None = None
         self._weight: list[Any] | None = None
+        self._nuisance: list[Any] | None = None
         self.n_parts = len(self._X)
         self._y = self._beside(X, y, "y")
         self._weight = self._beside(X, weight, "sample_weight")
+        self._nuisance = self._beside(X, nuisance, "nuisance")
 
     def lengths(self) -> Sequence[int]:
         if self._known is None:
@@ -183,7 +185,7 @@ class Collection(DaskParts):
         if values is None:
             return None
         if not is_dask(values):
-            values = as_labels(values) if name == "y" else np.asarray(values)
+            values = np.asarray(values) if name == "sample_weight" else as_labels(values)
             lengths = self._lengths_of_rows()
             if sum(lengths) != values.shape[0]:
                 raise ValueError(
@@ -220,13 +222,15 @@ class Collection(DaskParts):
 
     def _chunks(self, number: int, features: bool) -> tuple[Any, ...]:
         X = self._X[number] if features else None
-        sides = (None if side is None else side[number] for side in (self._y, self._weight))
+        beside = (self._y, self._weight, self._nuisance)
+        sides = (None if side is None else side[number] for side in beside)
         return _one_chunk, self.part(number, ()).title, X, *sides
 
 
-def _one_chunk(title: str, X: Any, y: Any, weight: Any) -> list[Chunk]:
-    chunk = Chunk(X, y, None if weight is None else np.asarray(weight))
-    for values, name in ((chunk.y, "labels"), (weight, "weights")):
+def _one_chunk(title: str, X: Any, y: Any, weight: Any, nuisance: Any) -> list[Chunk]:
+    chunk = Chunk(X, y, None if weight is None else np.asarray(weight), nuisance)
+    sides = (chunk.y, "labels"), (weight, "weights"), (chunk.nuisance, "values of nuisance")
+    for values, name in sides:
         if values is not None and values.shape[0] != chunk.n_rows:
             raise ValueError(
                 f"There are {chunk.n_rows} rows and {values.shape[0]} {name} in {title}."

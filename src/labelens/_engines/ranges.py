@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .._core.moments import BLOCK_ROWS
-from .sources import Chunk, Source, some_rows
+from .sources import Chunk, Source
 
 # Bytes of a part: enough for its moments to be small beside it. A constant, so that the parts, and
 # with them the bits of the model, do not depend on how many workers there are.
@@ -33,8 +33,7 @@ class Range:
             if left is None:
                 yield chunk
                 continue
-            here = slice(0, left)
-            yield Chunk(some_rows(chunk.X, here), some_rows(chunk.y, here))
+            yield chunk.take(slice(0, left))
             left -= min(left, chunk.n_rows)
             if not left:
                 return

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._base import devices
 from .._base.validation import check_rows, check_weight, refuse_non_finite
@@ -36,6 +37,7 @@ class Batch:
     orders: tuple[Any, ...]  # of the labels in every column of y; None where there is none
     spread: Spread | None = None  # of rows that these were drawn from, where they are a sample
     known: LabelSample | None = None  # of all rows, where others have been looked at
+    nuisance: Any = None  # (n,) or (n, m)
 
     @property
     def label_weight(self) -> Array | None:
@@ -55,6 +57,15 @@ class Batch:
             labels=None if self.labels is None else self.labels[here],
             numbers=numbers[here],
             known=None,
+            nuisance=None if self.nuisance is None else self.nuisance[which],
+        )
+
+    def of_nuisance(self) -> Batch:
+        """The same rows with the nuisance in the place of labels."""
+        n = len(self.nuisance)
+        labelled = np.broadcast_to(np.bool_(True), n)
+        return replace(
+            self, labelled=labelled, labels=self.nuisance, numbers=np.arange(n), nuisance=None
         )
 
     def shuffled(
@@ -76,7 +87,13 @@ class Batch:
 
 
 def read_batch(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, first: bool, last: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    first: bool,
+    last: bool,
+    nuisance: Any = None,
 ) -> Batch:
     """Check a batch for an estimator; the first one says what the columns are."""
     # NaN and infinity show in the sums of the linear methods, so their rows are read once.
@@ -94,6 +111,8 @@ def read_batch(
         y = as_labels(y)
         orders = y.orders
         labels, labelled = read_labels(y, n, estimator.missing_label)
+    if nuisance is not None:
+        nuisance = _read_nuisance(nuisance, n)
     # Of labels that were numbered on a device none can be wrong, so no message will name a row.
     numbers = np.arange(0 if there and weight is None else n)
     if estimator.class_weight is not None:
@@ -113,9 +132,20 @@ def read_batch(
         labels = None if labels is None else labels[kept[labelled]]
         rows, weight, labelled = devices.rows_at(rows, kept), weight[kept], labelled[kept]
         own, numbers = None if own is None else own[kept], numbers[kept]
+        nuisance = None if nuisance is None else nuisance[kept]
     if labels is not None and not all_labelled:
         numbers = numbers[labelled]
-    return Batch(rows, weight, own, labelled, labels, numbers, orders)
+    return Batch(rows, weight, own, labelled, labels, numbers, orders, nuisance=nuisance)
+
+
+def _read_nuisance(nuisance: Any, n: int) -> NDArray[Any]:
+    try:
+        values, _ = read_labels(nuisance, n, None)
+    except ValueError as error:
+        raise ValueError(f"nuisance takes a value for every row, as y does: {error}") from None
+    if sparse.issparse(values):
+        raise TypeError("nuisance must be a dense array of classes or numbers, got a sparse one.")
+    return np.asarray(values)
 
 
 def numbers_classes(estimator: Any) -> bool:

@@ -35,6 +35,12 @@ GUESSED = 16
 
 def add_up(recipe: Recipe, batch: Batch, before: Moments | None) -> Moments:
     """The moments of a batch and of those before, wherever its rows are."""
+    if recipe.nuisance is not None:
+        known, rest = None, None
+        if before is not None:
+            known, rest = before.nuisance, replace(before, nuisance=None)
+        nuisance = add_up(recipe.of_nuisance, batch.of_nuisance(), known)
+        return replace(add_up(replace(recipe, nuisance=None), batch, rest), nuisance=nuisance)
     if recipe.columns is not None:
         light = replace(recipe, scatter=False, columns=None)
         rest = None if before is None else replace(before, scatter=None)
@@ -50,9 +56,7 @@ def scatter_of_columns(recipe: Recipe, batch: Batch, before: Moments | None = No
     columns = recipe.columns
     assert columns is not None
     some = replace(batch, rows=devices.columns_at(batch.rows, columns))
-    alone = replace(
-        recipe, phi=Identity(len(columns)), psi=None, noise=None, spread=False, columns=None
-    )
+    alone = replace(recipe.of_nuisance, phi=Identity(len(columns)), psi=None, scatter=True)
     known = None if before is None else Moments(before.n_samples, scatter=before.scatter)
     return add_up(alone, some, known).scatter
 

@@ -56,8 +56,8 @@ class RowsInMemory(Parts):
 
     title, n_parts, complete, elsewhere = "X", 1, True, False
 
-    def __init__(self, X: Any, y: Any, weight: Any) -> None:
-        self._chunk = Chunk(X, y, weight)
+    def __init__(self, X: Any, y: Any, weight: Any, nuisance: Any = None) -> None:
+        self._chunk = Chunk(X, y, weight, nuisance)
         self.labelled, self.weighted = y is not None, weight is not None
         self.place = devices.place_of(X)
 
@@ -129,12 +129,12 @@ def _look(work: Any, parts: Parts) -> tuple[Job, Batch | None]:
     if first is None:
         raise ValueError(f"There are no rows in {parts.title}.")
     if parts.complete:
-        batch = read_batch(work, first.X, first.y, first.weight, first=True, last=True)
+        batch = read_batch(work, first.X, first.y, first.weight, True, True, first.nuisance)
         return Job.draw(work, batch), batch
     with parts.located(first):
         needs = Needs.of(work, first, parts.once)
         if not needs.first:
-            batch = read_batch(work, first.X, first.y, first.weight, first=True, last=False)
+            batch = read_batch(work, first.X, first.y, first.weight, True, False, first.nuisance)
             return Job.draw(work, batch), None
     if parts.once:
         raise ValueError(
@@ -142,7 +142,9 @@ def _look(work: Any, parts: Parts) -> tuple[Job, Batch | None]:
             "only once. Pass a list or an object with __iter__ that can be read again, or numbers "
             "for parameters that are taken from the data."
         )
-    return _surveyed(work, parts, parts.release(first), needs), None
+    nuisance = first.nuisance  # the first rows say of what kind, whatever the sample
+    job = _surveyed(work, parts, parts.release(first), needs)
+    return job if nuisance is None else job.with_nuisance(nuisance), None
 
 
 def _surveyed(work: Any, parts: Parts, first: Chunk, needs: Needs) -> Job:

@@ -14,11 +14,12 @@ from .._base import devices
 from .._base.jit import get_ready
 from .._base.threads import one_blas_thread
 from .._base.validation import refuse_non_finite
+from .._core.labels import as_labels
 from .._engines.sources import Chunk
 from . import device, settings, summarize
 from .auto import settle
 from .batch import Batch, read_batch
-from .recipe import Recipe, draw_recipe
+from .recipe import Recipe, draw_recipe, nuisance_map
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,14 @@ class Job:
     def without_scatter(self) -> Job:
         return replace(self, recipe=replace(self.recipe, scatter=False))
 
+    def with_nuisance(self, nuisance: Any) -> Job:
+        """With what some values say of the nuisance, where the recipe was drawn without them."""
+        values = as_labels(nuisance).values
+        return replace(self, recipe=replace(self.recipe, nuisance=nuisance_map(values)))
+
     def read(self, chunk: Chunk) -> Batch:
-        return read_batch(self.estimator, chunk.X, chunk.y, chunk.weight, first=False, last=False)
+        sides = chunk.X, chunk.y, chunk.weight
+        return read_batch(self.estimator, *sides, False, False, chunk.nuisance)
 
     def add(self, batch: Batch, before: Any) -> Any:
         """The moments of this batch and of those before; with the exact kernel, the rows."""
@@ -74,6 +81,11 @@ class Job:
                 "name the marker with missing_label."
                 if batch.labels is None
                 else "This batch has a y and earlier ones had none; start anew with fit."
+            )
+        if (batch.nuisance is None) != (recipe.nuisance is None):
+            there = "no nuisance and earlier ones had one" if recipe.nuisance else "a nuisance"
+            raise ValueError(
+                f"This batch has {there}; pass the nuisance of every batch, or start anew with fit."
             )
         if not devices.on_device(batch.rows):
             get_ready(batch.rows.size)

@@ -44,7 +44,11 @@ class Projection(
     # Fitting -------------------------------------------------------------------------------------
 
     def fit(
-        self, X: MatrixLike, y: LabelsLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: LabelsLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        nuisance: LabelsLike | None = None,
     ) -> Self:
         """Fit on all rows of X, in one pass (kernel methods: one more for gamma and scaling).
 
@@ -57,6 +61,12 @@ class Projection(
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 is the same as the row twice, 0 as if it were not there. (Rows drawn at
             random, as landmarks are and for `gamma="median"`, are drawn without weights.)
+        nuisance : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
+            A batch, donor or site that components should not show: they are made uncorrelated with
+            it, so that all its classes have the same mean in the embedding of these rows. Floats
+            with fractions are numbers, all others classes. `transform` does not need it. It removes
+            no differences of variances or other nonlinear effects. Not for
+            `approximation="exact"` and "falkon".
 
         Returns
         -------
@@ -64,10 +74,14 @@ class Projection(
         """
         engine = engine_of(X)
         rows = RowsInMemory if engine is None else engine.Collection
-        return fit_rows(self, rows(X, y, sample_weight))
+        return fit_rows(self, rows(X, y, sample_weight, nuisance))
 
     def partial_fit(
-        self, X: MatrixLike, y: LabelsLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: LabelsLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        nuisance: LabelsLike | None = None,
     ) -> Self:
         """Add a batch of any size: only the moments are updated.
 
@@ -79,7 +93,7 @@ class Projection(
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, nuisance
             As in `fit`.
 
         Returns
@@ -97,7 +111,7 @@ class Projection(
         settings.check(self)
         first = before is None
         work = settings.altered(self) if first else self
-        batch = read_batch(work, X, y, sample_weight, first=first, last=False)
+        batch = read_batch(work, X, y, sample_weight, first, False, nuisance)
         if first:
             job = Job.draw(work, batch)
             if job.recipe.screens:

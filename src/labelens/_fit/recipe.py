@@ -56,6 +56,7 @@ class Recipe:
     block: int  # rows
     landmarks: tuple[int, int] | None = None  # of approximation="falkon": their number and a seed
     columns: NDArray[np.intp] | None = None  # those of C_xx, where it is of some columns only
+    nuisance: LabelMap | None = None  # psi of what components are to be uncorrelated with
 
     @property
     def target_weight(self) -> float:
@@ -77,6 +78,20 @@ class Recipe:
         wanted = self.scatter and self.parameters.get("n_nonzero") is not None
         wide = self.phi is not None and self.phi.n_features > WIDEST_SCREENED
         return wanted and wide and self.columns is None
+
+    @property
+    def of_nuisance(self) -> Recipe:
+        """The cross-moment of the same features with the nuisance, and nothing else."""
+        return replace(
+            self,
+            psi=self.nuisance,
+            nuisance=None,
+            noise=None,
+            scatter=False,
+            spread=False,
+            label_scatter=False,
+            columns=None,
+        )
 
     def screened(self, moments: Any) -> Recipe:
         """With columns chosen by the moments of all rows, C_xx apart."""
@@ -153,6 +168,10 @@ class Recipe:
                 "random_state, and a number for gamma (landmarks and transformers need the same "
                 "first batch)"
             )
+        if (self.nuisance is None) != (other.nuisance is None):
+            return "one was fitted with a nuisance, the other without"
+        if self.nuisance is not None and not self.nuisance.same_as(other.nuisance):
+            return "their nuisance is of different kinds or numbers of columns"
         if not np.array_equal(self.columns, other.columns):  # type: ignore[arg-type]
             return (
                 "n_nonzero has chosen different columns for each; use shrinkage=1, which needs no "
@@ -183,6 +202,13 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         if 8 * p**2 > LARGEST_SCATTER:
             raise ValueError(settings.too_wide(estimator, p))
     noise = Unlabelled.of(estimator.n_components, seed) if sketch else None
+    nuisance = None if batch.nuisance is None else nuisance_map(batch.nuisance)
+    if nuisance is not None and phi is None:
+        raise ValueError(
+            f"nuisance with approximation={estimator.approximation!r} is not supported: the exact "
+            "kernel has no moments to project it out of. Use approximation='orthogonal' or "
+            "'nystroem'."
+        )
     block = block_rows(rows, estimator.batch_size)
     if sparse.issparse(rows) and (phi is None or not sparse.issparse(phi(scaled[:1]))):
         block = min(block, BLOCK_ROWS)  # features that are dense leave no more behind than others
@@ -200,7 +226,14 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
         label_scatter,
         block,
         (estimator.n_random_features, seed) if settings.has_falkon(estimator) else None,
+        nuisance=nuisance,
     )
+
+
+def nuisance_map(values: NDArray[Any]) -> LabelMap:
+    """Floats with fractions are numbers, which enter as they are; all others are classes."""
+    numbers = values.dtype.kind == "f" and not (values == np.floor(values)).all()
+    return make_label_map(values, None, "linear" if numbers else "delta", None, 1, None, 0)
 
 
 def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | None, Scaling | None]:

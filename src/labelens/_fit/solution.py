@@ -151,7 +151,10 @@ def _solve_moments(
     shrinkage = recipe.parameters["shrinkage"]
     if shrinkage == "auto":
         shrinkage = spectrum.ledoit_wolf(scatter)
-    whole_cross, which = cross, None
+    whole_cross, whole_scatter, which = cross, scatter, None
+    nuisance: Any = None if moments.nuisance is None else moments.nuisance.cross
+    if nuisance is not None and scaling is not None:
+        nuisance = nuisance.rescaled(scaling.factor)
     if (most := recipe.parameters.get("n_nonzero")) is not None:
         which, kept = chosen_columns(cross, spread, most)
         if recipe.columns is not None:
@@ -164,8 +167,24 @@ def _solve_moments(
         if shrinkage == 1:  # below 1, B^-1 regularizes, and weights of shrunk means would mislead
             cross = cross.rescaled(kept)
         known = {}  # what is known is of all columns
+        nuisance = None if nuisance is None else nuisance.only(which)
+    left_out: Any = None
+    if nuisance is not None:
+        left_out, full = solvers.span(nuisance), cross
+        if left_out.shape[1] == len(left_out):
+            raise ValueError(
+                f"The nuisance varies along all {len(left_out)} directions of the features, so "
+                "none is left for components. Use a kernel method, which has more features, or a "
+                "nuisance with fewer classes."
+            )
+        if cross is not None:
+            error = solvers.blurred(cross)
+        cross, scatter, sketch = (
+            None if part is None else part.without(left_out) for part in (cross, scatter, sketch)
+        )
     if shrinkage != 1 and shrinkage not in known:
-        known[shrinkage] = Whitening(scatter, shrinkage)
+        null = 0 if left_out is None else left_out.shape[1]
+        known[shrinkage] = Whitening(scatter, shrinkage, null)
     white = known.get(shrinkage)
     target_weight, k = recipe.target_weight, recipe.n_components
     solver, mixing = recipe.solver, None
@@ -181,6 +200,8 @@ def _solve_moments(
         label_length *= float(np.linalg.norm(root, 2))
     if factor is not None:
         cross, error = solvers.through(cross, factor)
+        if left_out is not None:
+            _, error = solvers.through(full, factor)
         whole_cross, _ = solvers.through(whole_cross, factor)
     if not solver.random_labels:
         solution = solver.solve(cross, scatter, k, target_weight, white, rank_limit, error)
@@ -190,6 +211,10 @@ def _solve_moments(
         solution = solver.solve(
             cross, mixing, noise, trace, scatter, target_weight, white, rank_limit, error, blur
         )
+    if left_out is not None:  # once more, to the last digit
+        found = solution.components
+        found = found - found @ left_out @ left_out.T
+        solution = replace(solution, components=found, cross=whole_cross, scatter=whole_scatter)
     if which is not None:
         components = np.zeros((k, len(mean[0])))
         components[:, which] = solution.components

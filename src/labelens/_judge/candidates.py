@@ -40,7 +40,7 @@ TARGET_WEIGHTS = (0.9, 0.5)  # where labels have fewer directions than are wante
 LANDMARKS, ROWS_A_LANDMARK, STEPS = (1024, 4096), 4, 4.5e11
 MOST_COMPONENTS = 32
 # Columns with a weight, where there are more columns than rows.
-NONZERO, MOST_NONZERO, MOST_SCREENED = (10, 30, 100, 300, 1000, 3000), 3000, 300
+NONZERO, MOST_NONZERO, MOST_SCREENED = (10, 20, 30, 50, 100, 300, 1000, 3000), 3000, 300
 SCREENED_SHRINKAGES = [0.5, 0.1]
 WIDEST = 2048  # columns whose covariance is still cheap
 MOST_SPREAD = 128  # classes, every one of which is compared with every other
@@ -124,6 +124,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
     few = task.n <= (EXACT_LOW if not high else EXACT_NUMBERS if numbers else EXACT_ROWS)
     if few:
         precise = {"approximation": "exact"}
+    if batch.nuisance is not None:
+        precise = nystroem  # what has moments
     pairs = task.n * (task.n if few else falkon)
     laplacian = not sparse.issparse(batch.rows) and pairs * d <= MOST_DIFFERENCES
     # With a component for every direction of the labels both solvers span the same space, and
@@ -163,6 +165,7 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
         made += _filled_in(kernel(**own, **features), here, batch, seed)
         if (
             laplacian
+            and batch.nuisance is None
             and features is precise
             and not direct
             and not {"kernel", "gamma"} & grid.keys()
@@ -179,6 +182,7 @@ def _filled_in(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) 
         grid["scale"] = [None] if sparse.issparse(batch.rows) else [None, "standard"]
     if "shrinkage" in grid and grid["shrinkage"] is None:
         wide = not is_kernel_method(template) and batch.rows.shape[1] > WIDEST
+        wide &= getattr(template, "n_nonzero", None) is None
         grid["shrinkage"] = list(SHRINKAGES[:1] if wide else SHRINKAGES)
     if not is_kernel_method(template) or grid.get("gamma", ()) is not None:
         return _varied(template, grid, seed)

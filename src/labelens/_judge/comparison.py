@@ -48,7 +48,8 @@ def compared(
     scores are noise, the best of many is the luckiest, and a good neighbourhood is better evidence.
     """
     n = min(task.n, max_rows)
-    few = by_default and n <= FEW_ROWS
+    # Of more columns than rows, half of the rows would say little of how many columns to choose.
+    few = n <= FEW_ROWS and (by_default or batch.rows.shape[1] > n)
     heat = (n, cv) if few else (min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS)
     rounds = [(n, cv, range(min(MOST_REPEATS, -(-FEW_ROWS // n)) if by_default else 1))]
     if len(candidates) > FEW and (few or heat != rounds[0][:2]):

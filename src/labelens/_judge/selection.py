@@ -88,6 +88,7 @@ def select(
     effort: Literal["high", "low"] = "high",
     task: Kind | None = None,
     groups: ArrayLike | None = None,
+    nuisance: LabelsLike | None = None,
     random_state: RandomState | None = None,
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
@@ -144,6 +145,9 @@ def select(
         are classes.
     groups : array-like of shape (n_samples,), default=None
         Rows of one group are held out together.
+    nuisance : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
+        A batch, donor or site that components should not show: see `fit` of the methods. The exact
+        kernel and "falkon" are not tried.
     random_state : int, RandomState instance or None, default=None
         Seed of samples, folds and estimators.
 
@@ -196,7 +200,8 @@ def select(
         raise ValueError(f"effort must be 'high' or 'low', got {effort!r}.")
     templates, seed = read_templates(estimators), check_seed(random_state)
     lead = clone(templates[0] if templates else SupervisedPCA())
-    rows, batch = Task.of(lead, X, y, task, groups), read_batch(lead, X, y, None, True, True)
+    rows = Task.of(lead, X, y, task, groups)
+    batch = read_batch(lead, X, y, None, True, True, nuisance)
     _refuse_values(batch.rows, getattr(lead, "feature_names_in_", None))
     rows = rows.only(batch.numbers)  # a class of weight zero is as if it were not there
     if (n := min(rows.n, max_rows)) < 2 * cv:
@@ -227,7 +232,7 @@ def select(
         }
         for i in order
     ]
-    best = clone(candidates[order[0]]).fit(X, y)
+    best = clone(candidates[order[0]]).fit(X, y, nuisance=nuisance)
     metric = judging.metric(rows)
     return Selection(
         best,

@@ -90,11 +90,13 @@ def try_out(
     *,
     kind: Kind | None = None,
     test: NDArray[np.bool_] | None = None,
+    nuisance: Any = None,
 ) -> Trial:
     """Fit on three quarters of the rows, and measure what the rest says of it.
 
     `report_stage` is called with the stage that begins; `kind` is what labels are, if not what
-    `task_kind` says; `test` are the rows to hold out, if others than `held_out` says.
+    `task_kind` says; `test` are the rows to hold out, if others than `held_out` says; `nuisance` is
+    that of `fit`.
     """
     report_stage(FITTING)
     continuous = task_kind(labels, kind) == "numbers"
@@ -107,7 +109,9 @@ def try_out(
 
     train = np.flatnonzero(~test)
     start = perf_counter()
-    model = clone(model).fit(rows(train), labels[train])
+    # Not every model has the parameter.
+    aside = {} if nuisance is None else {"nuisance": nuisance[train]}
+    model = clone(model).fit(rows(train), labels[train], **aside)
     seconds = perf_counter() - start
     report_stage(JUDGING)
     Z = model.transform(rows(np.arange(len(X))))
@@ -115,7 +119,7 @@ def try_out(
     known = some_of(train, MOST_NEIGHBOURS, draw)
     asked = some_of(np.flatnonzero(test), MOST_QUERIES, draw)
     mixed = labels[shuffler(X, labels)(draw)]
-    control = clone(model).fit(rows(train), mixed[train])
+    control = clone(model).fit(rows(train), mixed[train], **aside)
     plain = StandardScaler().fit(X[known])
     task = Task(X, labels, "numbers" if continuous else "classes")
     learnt = labels[known]

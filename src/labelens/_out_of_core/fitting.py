@@ -18,6 +18,7 @@ from .._engines.errors import placed
 from .._engines.parts import Merge, Part, Parts, Step
 from .._engines.ranges import ranges_of
 from .._engines.sources import Batches, Chunk, Source, absolute, open_source
+from .._engines.sources.beside import names_of, open_beside
 from .._fit import driver, settings
 from .._fit.batch import numbers_classes
 from .._fit.driver import Progress
@@ -37,6 +38,7 @@ def fit(
     *,
     label: PathLike | LabelsLike | None = None,
     features: Sequence[str] | None = None,
+    nuisance: LabelsLike | str | None = None,
     encoder: TableEncoder | None = None,
     engine: Literal["dask"] | None = None,
     device: DeviceLike | None = None,
@@ -64,7 +66,11 @@ def fit(
         The column of labels, or several; for an array the labels themselves; for .npy files a
         second .npy file. None: no labels.
     features : list of str, default=None
-        The columns of files to use; None: all but the labels. A column may hold lists of numbers.
+        The columns of files to use; None: all but the labels and the nuisance. A column may hold
+        lists of numbers.
+    nuisance : str, list of str, or array-like, default=None
+        The column of a batch, donor or site that components should not show, or several; see
+        `fit` of the estimators. For arrays its values.
     encoder : labelens.tables.TableEncoder, default=None
         Turns columns of any type into numbers. If it is not fitted, a first pass over all rows
         fits it; pass it to `labelens.transform` and `labelens.save` (`table`) too.
@@ -108,14 +114,14 @@ def fit(
             if value:
                 raise ValueError(f"{name} is for fits in this process; an engine has its own.")
         return driver.fit_rows(
-            estimator, _parts(estimator, source, label, features, encoder, engine, memory)
+            estimator, _parts(estimator, source, label, features, nuisance, encoder, engine, memory)
         )
     if devices.on_device(source):
         for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
             if value is not None:
                 raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
-        return estimator.fit(source, label)  # type: ignore[arg-type]
-    opened = open_source(source, label, features, encoder)
+        return estimator.fit(source, label, nuisance=nuisance)  # type: ignore[arg-type]
+    opened = _opened(source, label, features, nuisance, encoder)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)
     stream_into(estimator, opened, memory, state, progress, device)
     if state is not None:
@@ -128,6 +134,7 @@ def _parts(
     source: Any,
     label: Any,
     features: Any,
+    nuisance: Any,
     encoder: TableEncoder | None,
     engine: str | None,
     memory: Any,
@@ -139,13 +146,25 @@ def _parts(
         if memory is not None:
             raise ValueError("memory cuts files into chunks, and a dask collection has its own.")
         if encoder is not None:
+            if nuisance is not None:
+                raise ValueError("nuisance of an encoded dask frame is not supported yet.")
             source, features = found.encoded(source, label, features, encoder)
-        return found.Collection(*found.columns_of(source, label, features))
-    opened = open_source(absolute(source), label, features, encoder)
+        names = [name for name in names_of(nuisance) if name in getattr(source, "columns", ())]
+        if names:
+            nuisance = source[names]
+            source = source[[name for name in source.columns if name not in names]]
+        return found.Collection(*found.columns_of(source, label, features), nuisance=nuisance)
+    opened = _opened(absolute(source), label, features, nuisance, encoder)
     if opened.once or isinstance(opened, Batches):
         raise ValueError("Workers read files and arrays themselves, and batches are only here.")
     assert engine is not None
     return ENGINES[engine].FileParts(ranges_of(opened, chunk_rows(estimator, opened, memory)))
+
+
+def _opened(source: Any, label: Any, features: Any, nuisance: Any, encoder: Any) -> Source:
+    if nuisance is None:
+        return open_source(source, label, features, encoder)
+    return open_beside(source, label, nuisance, features, encoder)
 
 
 def stream_into(

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from .. import tables
 from .._fit.task import Kind, is_continuous, task_kind
 from .._judge.atlas import Atlas
+from .._judge.candidates import NONZERO
 from .._judge.selection import select
 from ..methods import METHODS, SupervisedPCA
 from . import options as o
@@ -89,6 +90,7 @@ def load(
         impute=o.filling(columns.impute),
         na=columns.na or (),
         groups=columns.groups,
+        nuisance=columns.nuisance or (),
         text=columns.text,
         encoder=encoder,
     )
@@ -156,8 +158,8 @@ def pick_model(
     """The estimator to fit, and why it is that one if nobody named it."""
     if method in (o.Method.auto, o.Method.atlas):
         bar.at(COMPARING)
-        groups = None if table.groups is None else table.groups[train]
-        return choose(table.X[train], table.labels[train], asked, kind, groups)
+        groups, nuisance = (None if a is None else a[train] for a in (table.groups, table.nuisance))
+        return choose(table.X[train], table.labels[train], asked, kind, groups, nuisance)
     return build(method.value, asked), ""
 
 
@@ -171,15 +173,17 @@ def pick_map(
     given = {name: value for name, value in wanted.parameters().items() if value is not None}
     others = given.keys() - {"random_state", "scale"}
     classes = table.labels.ndim == 1 and kind == "classes"
+    aside = table.groups is not None or table.nuisance is not None
     if wanted.method == o.Method.atlas:
         if others:
             name = min(others).replace("n_components", "components").replace("_", "-")
             raise ValueError(f"--{name} is not for --method atlas, which chooses its base model.")
-        if not classes or table.groups is not None:
+        if not classes or aside:
             raise ValueError(
-                "--method atlas needs one column of classes and no --groups; use another --method."
+                "--method atlas needs one column of classes, no --groups and no --nuisance; use "
+                "another --method."
             )
-    elif wanted.method != o.Method.auto or others or not classes or table.groups is not None:
+    elif wanted.method != o.Method.auto or others or not classes or aside:
         return None
     bar.at(COMPARING)
     seed = wanted.seed
@@ -240,12 +244,22 @@ def _doubt(labels: NDArray[Any], kind: Kind) -> str:
 
 
 def choose(
-    X: NDArray[Any], labels: NDArray[Any], options: dict[str, Any], kind: Kind, groups: Any = None
+    X: NDArray[Any],
+    labels: NDArray[Any],
+    options: dict[str, Any],
+    kind: Kind,
+    groups: Any = None,
+    nuisance: Any = None,
 ) -> tuple[Any, str]:
     """The best of a few, by cross-validation, and a sentence that says why."""
     seed = options["random_state"]
     kernel = any(options.get(name) is not None for name in ("kernel", "gamma"))
-    rivals = [build(method, options) for method in (["kspca"] if kernel else ["spca", "kspca"])]
+    rivals: list[Any] = [
+        build(method, options) for method in (["kspca"] if kernel else ["spca", "kspca"])
+    ]
+    if not kernel and X.shape[1] > len(X):
+        counts = [m for m in NONZERO if m < X.shape[1]]
+        rivals += [clone(rivals[0]).set_params(n_nonzero=m) for m in counts]
     grid: dict[str, Any] = {}  # None: the default list
     if options.get("gamma") in (None, "auto"):
         grid["gamma"] = None
@@ -255,7 +269,15 @@ def choose(
     if groups is not None:
         folds = min(folds, len(set(groups.tolist())))
     chosen = select(
-        X, labels, rivals, grid=grid, cv=folds, task=kind, groups=groups, random_state=seed
+        X,
+        labels,
+        rivals,
+        grid=grid,
+        cv=folds,
+        task=kind,
+        groups=groups,
+        nuisance=nuisance,
+        random_state=seed,
     )
     model = clone(chosen.estimator)
     if "random_state" in model.get_params():  # as it was asked for, not as drawn for the folds

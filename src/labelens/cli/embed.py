@@ -22,6 +22,7 @@ from sklearn.base import clone
 
 from .. import __version__, plot, tables
 from .._base.optional import require
+from .._core.neighbours import nearest
 from .._fit.task import Kind, Task
 from .._judge.explain import Importances, importances
 from .._judge.permutation import permutation_report
@@ -104,7 +105,15 @@ def embed(
                 chosen = pick_model(wanted.method, table, asked, bar, kind, train)
             model, reason = chosen
             trial = try_out(
-                model, table.X, y, wanted.seed, table.names, bar.at, kind=kind, test=apart
+                model,
+                table.X,
+                y,
+                wanted.seed,
+                table.names,
+                bar.at,
+                kind=kind,
+                test=apart,
+                nuisance=table.nuisance,
             )
             labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
             record = summary(place, table, reason, trial, labels, kind)
@@ -113,7 +122,8 @@ def embed(
             tables.write(with_unlabelled(frame, table, trial.model), folder / embedding)
             model = trial.model
             if refit:
-                model = clone(model).fit(pandas_frame(table), y)
+                aside = {} if table.nuisance is None else {"nuisance": table.nuisance}
+                model = clone(model).fit(pandas_frame(table), y, **aside)
             record["model_rows"] = len(y) if refit else len(train)
             facts = in_short(record)
             with warnings_as(notes, folder):
@@ -155,6 +165,9 @@ def stacked(first: tables.Table, second: tables.Table) -> tables.Table:
         for name, values in first.columns.items()
     }
     shown = require("pandas", extra="cli").concat([first.shown, second.shown])
+    together = None
+    if first.nuisance is not None and second.nuisance is not None:
+        together = np.concatenate([first.nuisance, second.nuisance])
     return replace(
         first,
         X=np.concatenate([first.X, second.X]),
@@ -162,6 +175,7 @@ def stacked(first: tables.Table, second: tables.Table) -> tables.Table:
         shown=shown,
         columns=columns,
         groups=None,
+        nuisance=together,
     )
 
 
@@ -211,7 +225,18 @@ def summary(
             judged(name, values, judgement.scores)
             for (name, values), judgement in zip(columns.items(), trial.each, strict=True)
         ],
+        nuisance=None if table.nuisance is None else of_nuisance(trial, table.nuisance),
     )
+
+
+def of_nuisance(trial: Trial, nuisance: NDArray[Any]) -> dict[str, float]:
+    """How well the 15 nearest fitted rows predict the nuisance of held-out rows."""
+    values, train = nuisance.reshape(len(nuisance), -1).astype(str), ~trial.test
+    codes = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+    near = nearest(trial.Z[train], trial.Z[trial.test], min(15, int(train.sum())))
+    said = [np.bincount(codes[train][some]).argmax() for some in near]
+    majority = np.mean(codes[trial.test] == np.bincount(codes[train]).argmax())
+    return {"accuracy": float(np.mean(said == codes[trial.test])), "majority": float(majority)}
 
 
 def in_short(record: dict[str, Any]) -> dict[str, Any]:
@@ -231,6 +256,9 @@ def in_short(record: dict[str, Any]) -> dict[str, Any]:
             lines[f"{dots}of the commonest class"] = one["majority"]
         lines[f"{dots}with shuffled labels"] = one["shuffled"]
         facts |= {f"label {one['name']}": lines} if several else lines
+    if record["nuisance"] is not None:
+        facts["held-out 15-NN accuracy of the nuisance"] = record["nuisance"]["accuracy"]
+        facts["... of its commonest class"] = record["nuisance"]["majority"]
     if record["scores_of_a_sample"]:
         facts["note"] = "scores are of a sample of the rows"
     return facts | {"model_rows": f"{record['model_rows']} of {record['rows']}"}

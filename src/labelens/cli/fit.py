@@ -106,7 +106,7 @@ def fit(
             bar.at(FITTING)
             rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             start = perf_counter()
-            model.fit(rows, table.labels)
+            model.fit(rows, table.labels, nuisance=table.nuisance)
             seconds = perf_counter() - start
             save(model, path, moments=moments, table=table.encoder)
         facts = _facts(place.name, len(table.X), len(table.names), model, reason)
@@ -125,7 +125,7 @@ def _fit_like(
     bar.at(FITTING)
     rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
     start = perf_counter()
-    model.fit(rows, table.labels)
+    model.fit(rows, table.labels, nuisance=table.nuisance)
     seconds = perf_counter() - start
     save(model, path, moments=True, table=table.encoder)
     facts = _facts(data.name, len(table.X), len(table.names), model, "")
@@ -160,9 +160,10 @@ def fit_streamed(
     meter: Meter,
 ) -> tuple[Any, Source, TableEncoder | None, str, list[str], Checkpoint | None]:
     """A model, what it was fitted on and how, why this one, notes, a checkpoint to remove."""
-    if columns.groups is not None:
+    if columns.groups is not None or columns.nuisance:
         raise ValueError(
-            "--groups is for rows that are read at once; rows of chunks are all fitted."
+            "--groups and --nuisance are for rows that are read at once; in Python labelens.fit "
+            "takes nuisance for files in chunks."
         )
     meter.does("looking at columns")
     source, encoder = _opened(data, columns)

@@ -86,6 +86,10 @@ class ColumnOptions:
         str | None,
         typer.Option(help="A column: rows with the same value are held out together."),
     ] = None
+    nuisance: Annotated[
+        list[str] | None,
+        typer.Option(help="A column, such as a batch, that components must not follow linearly."),
+    ] = None
     id: Annotated[
         str | None, typer.Option(help="A column that names rows: no feature, but in the output.")
     ] = None

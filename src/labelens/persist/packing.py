@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from .statistics import ROWS, put_moments, take_moments
 from .strict import NUMBER, WHOLE, Arrays, fields, within
 from .tables import put_table, take_table
 
+BESIDE = "nuisance."  # before the names of the arrays of a nuisance
 OUTPUTS = ("default", "pandas", "polars")
 BY_NAME = {method.__name__: method for method in METHODS.values()}
 # The facts in a header and their types: first those of any file.
@@ -68,11 +70,13 @@ HEADER = SIGNED | {
     "label_map": dict | None,  # what later labels go through; null without moments
     "noise": int | None,  # random streams; null without moments
     "solution": dict | None,  # null if not solved yet
+    "nuisance": dict | None,  # its labels, label_map and classes; absent without moments
     "atlas": dict | None,  # the map that the model is the base of; absent where there is none
 }
 OPTIONAL: dict[str, Any] = {
     "set_output": None,
     "table": None,
+    "nuisance": None,
     "atlas": None,
 }  # what a header may lack
 LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
@@ -125,6 +129,8 @@ def packed(
         put_moments(known, arrays)
         if recipe.columns is not None:
             arrays["columns"] = recipe.columns
+        if recipe.nuisance is not None:
+            header["nuisance"] = _put_nuisance(recipe.of_nuisance, known.nuisance, arrays)
     elif recipe.phi is None:
         landmarks = None if solved is None else solved.rows
         ROWS.put(known.rows if landmarks is None else landmarks, "rows", arrays)
@@ -200,7 +206,8 @@ def built(
 ) -> tuple[Any, TableEncoder | None]:
     """The estimator and its table, from a header whose fields have been checked."""
     facts, method = OPTIONAL | facts, BY_NAME[facts["method"]]
-    arrays = Arrays(stored, d=facts["n_features_in"])
+    beside = {name: a for name, a in stored.items() if name.startswith(BESIDE)}
+    arrays = Arrays({n: a for n, a in stored.items() if n not in beside}, d=facts["n_features_in"])
     estimator: Any = method(**take_parameters(facts["parameters"], method, arrays))
     labelled, moments = facts["labels"] is not None, facts["moments"]
     check_parameters(estimator, labelled)
@@ -246,6 +253,9 @@ def built(
     )
     if moments:
         known: Any = take_moments(recipe, facts["n_samples"], classes, arrays)
+        if facts["nuisance"] is not None:
+            recipe, known = _take_nuisance(facts["nuisance"], beside, recipe, known, arrays)
+            beside = {}
     else:
         rows = ROWS.take("rows", arrays) if phi is None else None
         known = SavedSummary(facts["n_samples"], classes, rows)
@@ -262,8 +272,46 @@ def built(
     table = None if facts["table"] is None else take_table(facts["table"], names, arrays)
     if facts["atlas"] is not None:
         estimator = take_atlas(facts["atlas"], arrays, estimator)
+    Arrays(beside).done()
     arrays.done()
     return configured(estimator, facts), table
+
+
+def _put_nuisance(recipe: Recipe, moments: Any, arrays: Puts) -> dict[str, Any]:
+    own: Puts = {}
+    put_moments(moments, own)
+    facts = {
+        "labels": put_labels(recipe.psi, own),
+        "label_map": put_label_map(recipe.psi, own),
+        "classes": put_classes(moments.classes, recipe.label_columns, own),
+    }
+    arrays |= {BESIDE + name: array for name, array in own.items()}
+    return facts
+
+
+def _take_nuisance(
+    facts: Any, stored: dict[str, NDArray[Any]], recipe: Recipe, moments: Any, arrays: Arrays
+) -> tuple[Recipe, Any]:
+    """The recipe and the moments with those of the nuisance."""
+    what = "its nuisance"
+    fields(facts, what, labels=dict, label_map=dict, classes=list | None)
+    sizes = {"k": 1} | {name: arrays.sizes[name] for name in ("d", "p") if name in arrays.sizes}
+    own = Arrays({name.removeprefix(BESIDE): array for name, array in stored.items()}, **sizes)
+    known = take_labels(facts["labels"], own)
+    if known.kernel not in ("delta", "linear") or recipe.phi is None:
+        raise ValueError(f"{what} has the label kernel {known.kernel!r}")
+    psi = take_label_map(facts["label_map"], own, known, None, None, known.kernel)
+    if (facts["classes"] is None) == bool(known.kinds):
+        raise ValueError(f"{what} has classes without labels, or labels without classes")
+    classes = None
+    if facts["classes"] is not None:
+        classes = take_classes(facts["classes"], known.kinds, own)
+    else:
+        own.sizes["q"] = psi.width
+    recipe = replace(recipe, nuisance=psi)
+    found = take_moments(recipe.of_nuisance, moments.n_samples, classes, own)
+    own.done()
+    return recipe, replace(moments, nuisance=found)
 
 
 def _columns(arrays: Arrays, estimator: Any) -> NDArray[np.intp] | None:

@@ -39,6 +39,7 @@ class Table:
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)  # labels, each as it was, (n,)
     groups: NDArray[Any] | None = None  # (n,) codes of rows that belong together
     unlabelled: Table | None = None  # rows without a label
+    nuisance: NDArray[Any] | None = None  # (n,) or (n, m)
 
 
 def pick(
@@ -50,6 +51,7 @@ def pick(
     impute: Impute = "mean",
     na: Sequence[str] = (),
     groups: str | None = None,
+    nuisance: Sequence[str] = (),
     text: bool = False,
     encoder: TableEncoder | None = None,
 ) -> Table:
@@ -57,7 +59,7 @@ def pick(
 
     `encoder` is one that was fitted before; None fits one.
     """
-    for name in (*labels, *features, *drop, *([] if groups is None else [groups])):
+    for name in (*labels, *features, *drop, *nuisance, *([] if groups is None else [groups])):
         if name not in frame.columns:
             raise _unknown(frame, name)
     if twice := [name for name in labels if list(labels).count(name) > 1]:
@@ -66,7 +68,7 @@ def pick(
     everything = frame
     frame, columns = _labelled(frame, list(labels), notes)
     rest = everything[everything[list(labels)].isna().any(axis=1)] if labels else frame[:0]
-    taken = {*labels, *drop, groups}
+    taken = {*labels, *drop, *nuisance, groups}
     chosen = [name for name in dict.fromkeys(features or frame.columns) if name not in taken]
     if not chosen:
         raise ValueError("No column is left to use as a feature: all are labels, or dropped.")
@@ -84,8 +86,10 @@ def pick(
     together = None
     if groups is not None:
         together = require("pandas", extra="cli").factorize(frame[groups])[0][kept]
+    beside = [_nuisance(frame[name])[kept] for name in nuisance]
     others = align(rest, encoder) if len(rest) else None
-    return Table(X, names, target, shown, notes, encoder, columns, together, others)
+    aside = None if not beside else beside[0] if len(beside) == 1 else np.column_stack(beside)
+    return Table(X, names, target, shown, notes, encoder, columns, together, others, aside)
 
 
 def align(
@@ -224,6 +228,15 @@ def _label_array(column: Any) -> NDArray[Any]:
     if column.dtype.kind in "iufb":
         return column.to_numpy()
     return column.astype(str).to_numpy(dtype=object)
+
+
+def _nuisance(column: Any) -> NDArray[Any]:
+    if column.isna().any():
+        raise ValueError(
+            f"The column {column.name!r} of --nuisance has {int(column.isna().sum())} empty cells. "
+            "Fill them, or leave such rows out."
+        )
+    return _label_array(column)
 
 
 def _are_dates(cells: Any) -> bool:

@@ -120,6 +120,10 @@ class ClassSums:
         """The moment of some columns of left."""
         return replace(self, origin=self.origin[which], sums=self.sums[:, which])
 
+    def without(self, Q: Array) -> ClassSums:
+        """The moment of left without its part in the span of Q, (p, r) with orthonormal columns."""
+        return replace(self, sums=self.sums - self.sums @ Q @ Q.T)
+
     # As the cross-moment of rows with the one-hot matrix (see `CrossMoment`).
 
     @cached_property

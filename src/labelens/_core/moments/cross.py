@@ -88,3 +88,7 @@ class CrossMoment:
             offset_left=self.offset_left[which],
             comoment=self.comoment[which],
         )
+
+    def without(self, Q: Array) -> CrossMoment:
+        """The moment of left without its part in the span of Q, (p, r) with orthonormal columns."""
+        return replace(self, comoment=self.comoment - Q @ (Q.T @ self.comoment))

@@ -141,6 +141,14 @@ class Scatter:
             quartic=np.nan,
         )
 
+    def without(self, Q: Array) -> Scatter:
+        """The covariance of rows without their part in the span of Q, (p, r), orthonormal."""
+        basis = devices.like(Q, self.comoment)
+        image = self.comoment @ basis
+        image = image - basis @ (basis.T @ image) / 2
+        comoment = self.comoment - image @ basis.T - basis @ image.T
+        return replace(self, comoment=comoment, cubic=np.full_like(self.cubic, np.nan))
+
     def rescaled(self, factor: Array) -> Scatter:
         """The covariance of rows * factor; its Ledoit-Wolf moments cannot be had from ours."""
         return replace(

@@ -34,6 +34,7 @@ class Moments:
     sketch: CrossMoment | None = None  # rows and one random vector a row
     spread: Spread | None = None  # columns
     labels: Scatter | None = None  # labels and labels, unless the weights of classes give it
+    nuisance: Moments | None = None  # rows and nuisance, with classes of its own
 
     def finite(self) -> bool:
         """Whether no sum has overflowed; the diagonal of C_xx bounds the rest of it."""
@@ -49,7 +50,8 @@ class Moments:
             parts.append(self.spread.squares)
         if self.labels is not None:
             parts.append(np.diagonal(self.labels.comoment))
-        return all(part is None or np.isfinite(part).all() for part in parts)
+        others = self.nuisance is None or self.nuisance.finite()
+        return others and all(part is None or np.isfinite(part).all() for part in parts)
 
     def to(self, place: Any) -> Moments:
         """With C_xx, the only one that is large, in that place."""
@@ -75,7 +77,7 @@ class Moments:
             classes,
             *(
                 _merged(getattr(mine, part), getattr(theirs, part), reuse)
-                for part in ("cross", "scatter", "sketch", "spread", "labels")
+                for part in ("cross", "scatter", "sketch", "spread", "labels", "nuisance")
             ),
         )
 

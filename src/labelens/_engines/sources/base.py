@@ -23,24 +23,30 @@ class Chunk:
     X: Any  # (n, d); None where only labels were asked for
     y: Any  # Labels, or integers that are on a device as X is; None: no labels
     weight: Any = None  # (n,)
+    nuisance: Any = None  # Labels
 
     def __post_init__(self) -> None:
-        if self.y is not None and not devices.on_device(self.y):
-            object.__setattr__(self, "y", as_labels(self.y))
+        for name in ("y", "nuisance"):
+            if (value := getattr(self, name)) is not None and not devices.on_device(value):
+                object.__setattr__(self, name, as_labels(value))
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self.X, self.y, self.weight, self.nuisance
 
     @property
     def n_rows(self) -> int:
-        there = next(a for a in (self.X, self.y, self.weight) if a is not None)
+        there = next(part for part in self._parts if part is not None)
         return int(there.shape[0])
 
     def take(self, which: Any) -> Chunk:
         """Some of the rows, by a slice or by their numbers."""
-        return Chunk(*(some_rows(part, which) for part in (self.X, self.y, self.weight)))
+        return Chunk(*(some_rows(part, which) for part in self._parts))
 
     @classmethod
     def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
         """The rows of all, one after the other."""
-        parts = zip(*((c.X, c.y, c.weight) for c in chunks), strict=True)
+        parts = zip(*(chunk._parts for chunk in chunks), strict=True)
         return cls(*(join_rows(part) for part in parts))
 
 
