@@ -19,7 +19,8 @@ import labelens
 ROOT = Path(__file__).parents[1]
 GENERATED = ("docs/gallery/", "docs/api/")  # by `make docs`
 IN_A_CONSOLE = ("README.md", "docs/trust.md", "docs/extending.md")  # run as they are, line by line
-OPTIONAL = ("dask", "distributed", "onnxruntime", "skl2onnx", "pyspark", "torch")
+OPTIONAL = ("anndata", "scanpy", "dask", "distributed", "onnxruntime", "skl2onnx")
+OPTIONAL += ("pyspark", "torch")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

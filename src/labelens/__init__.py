@@ -28,6 +28,7 @@ if _typing.TYPE_CHECKING:
         stability_report,
         subspace_distance,
     )
+    from ._out_of_core import cells as tl  # noqa: F401
     from ._out_of_core import fit, transform
     from .explorer import explore
     from .methods import (
@@ -81,6 +82,8 @@ def __getattr__(name: str) -> _typing.Any:
     # Packages first, such as labelens.plot: while they load they ask for each other here.
     if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is not None:
         return import_module(f".{name}", __name__)
+    if name == "tl":  # tools of scanpy's kind, which have no package of their own
+        return import_module("._out_of_core.cells", __name__)
     if name in __all__:
         for package in ("methods", "_judge", "persist", "_out_of_core", "explorer"):
             module = import_module(f".{package}", __name__)

@@ -82,11 +82,14 @@ def load(
     """Read a file and pick its columns, as the encoder does if there is one; a label is needed."""
     frame = read(data, columns, bar, transpose)
     label = label_names(list(frame.columns), columns)
+    # What an AnnData file says of cells is no feature unless it is named.
+    asked = {*label, *(columns.features or ()), *(columns.nuisance or ()), columns.groups}
+    aside = [name for name in frame.attrs.get("beside", ()) if name not in asked]
     table = tables.pick(
         frame,
         label,
         features=matching(columns.features, [n for n in frame.columns if n not in label]),
-        drop=columns.drop or (),
+        drop=[*(columns.drop or ()), *aside],
         impute=o.filling(columns.impute),
         na=columns.na or (),
         groups=columns.groups,

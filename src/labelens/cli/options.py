@@ -39,8 +39,8 @@ def filling(impute: Impute | None) -> Any:
 Data = Annotated[
     str | None,
     typer.Argument(
-        help="CSV, TSV, text, JSON lines, Excel, parquet, Arrow, .npy, .npz, IDX; .gz, .zip too; a "
-        "URL; a Delta table or a data set of Hugging Face; - for standard input.",
+        help="CSV, TSV, text, JSON lines, Excel, parquet, Arrow, .h5ad, .npy, .npz, IDX; .gz, .zip "
+        "too; a URL; a Delta table or a data set of Hugging Face; - for standard input.",
         show_default=False,
     ),
 ]

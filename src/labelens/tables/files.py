@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST_DENSE = 1 << 28  # numbers of a sparse matrix that becomes a table
 # What NumPy, gzip and zip raise for bytes that are not what they should be. (RuntimeError: a zip
 # that wants a password, or is compressed in a way that Python does not know.)
+MOST_CELLS = 4 << 30  # bytes of an AnnData file as a table
 BROKEN: tuple[type[Exception], ...] = (
     *(ValueError, OSError, KeyError, EOFError, RuntimeError, OverflowError, TypeError, SyntaxError),
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, TokenError),
@@ -312,6 +313,31 @@ def _sheet(pandas: Any, path: Path, stream: Any) -> Frame:
     return pandas.read_excel(BytesIO(stream.read()), na_values=NULLS, keep_default_na=False)
 
 
+def _cells(pandas: Any, path: Path, stream: Any) -> Frame:
+    """The genes of an AnnData file and, as columns for labels only, its obs."""
+    cells = require("anndata", extra="anndata").read_h5ad(path, backed="r")
+    try:
+        n, p = cells.shape
+        if cells.X is None:
+            raise ValueError("it has no X. Name a layer with labelens.tl.embed in Python.")
+        if 8 * n * p > MOST_CELLS:
+            raise ValueError(
+                f"its {n:,} x {p:,} cells take {8 * n * p / 2**30:.1f} GiB as a table. Use "
+                "labelens.tl.embed in Python, which reads them in chunks."
+            )
+        X = cells.X[:]
+        X = X.toarray() if hasattr(X, "toarray") else X
+        names = cells.var_names.astype(str)
+        frame = pandas.DataFrame(X, columns=names, index=cells.obs_names.astype(str))
+        obs = cells.obs[[name for name in cells.obs if name not in names]]
+        frame = pandas.concat([frame, obs.set_axis(frame.index)], axis=1)
+    finally:
+        cells.file.close()
+    frame.index.name = "cell"
+    frame.attrs["beside"] = [str(name) for name in obs.columns]
+    return frame
+
+
 READERS: dict[str, Callable[[Any, Path, Any], Frame]] = {
     ".csv": _text,
     ".tsv": _text,
@@ -324,6 +350,7 @@ READERS: dict[str, Callable[[Any, Path, Any], Frame]] = {
     ".parquet": lambda pandas, path, stream: pandas.read_parquet(stream),
     ".feather": lambda pandas, path, stream: pandas.read_feather(stream),
     ".arrow": lambda pandas, path, stream: pandas.read_feather(stream),
+    ".h5ad": _cells,
     ".npy": _array,
     ".npz": _arrays,
     "ubyte": _idx,
