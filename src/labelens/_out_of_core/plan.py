@@ -13,7 +13,7 @@ from .._core.landmarks import landmark_bytes
 from .._core.moments import BLOCK_ROWS
 from .._engines.sources import Source
 from .._fit.first_pass import sample_rows
-from .._fit.recipe import block_rows, statistics
+from .._fit.recipe import WIDEST_SCREENED, block_rows, screens, statistics
 from .._fit.settings import has_falkon, is_kernel_method, keeps_rows
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -76,7 +76,9 @@ def _fixed(estimator: Any, source: Source) -> int:
     scatter, sketch, _, labels = statistics(estimator, source.labelled)
     k = estimator.n_components if isinstance(estimator.n_components, int) else 32
     cross = 8 * p * (LABEL_FEATURES + (k if sketch else 0))
-    moments = cross + 8 * (p * p * scatter + LABEL_FEATURES**2 * labels)
+    wide = p > WIDEST_SCREENED and screens(estimator)
+    columns = estimator.n_nonzero if wide else p  # of C_xx
+    moments = cross + 8 * (columns**2 * scatter + LABEL_FEATURES**2 * labels)
     # One before, one so far, one for every thread and one that waits; the solver needs as many.
     total = moments * (threads + 3)
     if is_kernel_method(estimator):
