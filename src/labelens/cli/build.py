@@ -84,7 +84,7 @@ def load(
     label = label_names(list(frame.columns), columns)
     # What an AnnData file says of cells is no feature unless it is named.
     asked = {*label, *(columns.features or ()), *(columns.nuisance or ()), columns.groups}
-    aside = [name for name in frame.attrs.get("beside", ()) if name not in asked]
+    aside = [name for name in frame.attrs.get("obs", ()) if name not in asked]
     table = tables.pick(
         frame,
         label,

@@ -334,7 +334,7 @@ def _cells(pandas: Any, path: Path, stream: Any) -> Frame:
     finally:
         cells.file.close()
     frame.index.name = "cell"
-    frame.attrs["beside"] = [str(name) for name in obs.columns]
+    frame.attrs["obs"] = [str(name) for name in obs.columns]
     return frame
 
 
