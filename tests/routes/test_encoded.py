@@ -99,8 +99,20 @@ def test_pieces_and_merged_encoders(frame, truth):
         TableEncoder("median", text=True).fit(X[5:2000])
     )
     for encoder in (pieces, merged):
-        model = SupervisedPCA(2, scale="standard").fit(encoder.frame(X), frame["y"])
+        model, rest = (SupervisedPCA(2, scale="standard") for _ in range(2))
+        for cut in (slice(0, 700), slice(700, 1500)):
+            model.partial_fit(encoder.frame(X[cut]), frame["y"][cut])
+        model.merge(rest.fit(encoder.frame(X[1500:]), frame["y"][1500:]))
         same(encoder, model, frame, truth)
+
+
+def test_dask_reads_files(frame, truth, tmp_path):
+    pytest.importorskip("dask")
+    for i in range(3):
+        frame[i * N // 3 : (i + 1) * N // 3].to_parquet(tmp_path / f"{i}.parquet", index=False)
+    model, encoder = unfitted()
+    labelens.fit(model, f"{tmp_path}/*.parquet", label="y", encoder=encoder, engine="dask")
+    same(encoder, model, frame, truth)
 
 
 def test_dask(frame, truth):
