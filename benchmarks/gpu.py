@@ -23,6 +23,7 @@ import torch
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
+import gpu_kernels
 import labelens
 from data import mnist
 from labelens import (
@@ -45,7 +46,7 @@ def fit(model: Any, X: Any, y: Any) -> Callable[[], object]:
 
 
 def generated(n: int, d: int) -> tuple[Any, Any]:
-    """Rows around ten centres, made on the card."""
+    """Rows around ten centres, made on the GPU."""
     draw = torch.Generator(device="cuda").manual_seed(0)
     y = torch.randint(0, CLASSES, (n,), device="cuda", generator=draw)
     centres = torch.rand(CLASSES, d, device="cuda", generator=draw)
@@ -155,7 +156,7 @@ def streamed(n: int, d: int) -> None:
     y = np.random.default_rng(1).integers(0, CLASSES, n)
     rate, slow = copy_rates(X[:500_000])
     say(f"\nHost to device: {rate:.1f} GB/s from pinned memory, {slow:.1f} from other memory.\n")
-    say("| job | GB/s | of pinned | of other memory | bar | GB on the card |")
+    say("| job | GB/s | of pinned | of other memory | bar | GB on the GPU |")
     say("|---|--:|--:|--:|--:|--:|")
     models = {
         "SRP": SupervisedRandomProjection(9, random_state=0),
@@ -306,7 +307,9 @@ def main() -> None:
         test = torch.asarray(test_rows, device="cuda"), test_labels
         shape = "MNIST"
     else:
-        X, y = generated(60_000, 784)
+        X, y = generated(70_000, 784)
+        test = X[60_000:], y[60_000:].cpu().numpy()
+        X, y = X[:60_000], y[:60_000]
         shape = "60,000 x 784"
 
     def small() -> None:
@@ -316,14 +319,14 @@ def main() -> None:
         many_features(X, y, test)
 
     def large() -> None:
-        header("1,000,000 x 784, made on the card")
+        header("1,000,000 x 784, made on the GPU")
         X, y = generated(1_000_000, 784)
         linear("1M x 784", X, y, "3", host_labels=True)
         random_features("1M x 784", X, y)
         other_libraries(1_000_000)
 
     def larger() -> None:
-        header("10,000,000 x 256, made on the card")
+        header("10,000,000 x 256, made on the GPU")
         X, y = generated(10_000_000, 256)
         linear("10M x 256", X, y, "")
         random_features("10M x 256", X, y)
@@ -338,8 +341,14 @@ def main() -> None:
     def processor() -> None:
         host_times(X.cpu().numpy(), y.cpu().numpy())
 
+    def kernels() -> None:
+        gpu_kernels.nystroem(X, y, test)
+        gpu_kernels.exact_shrunk(X, y, test)
+        gpu_kernels.choice(X, y, test)
+        gpu_kernels.many_rows(X, y, test, generated)
+
     parts = {
-        "small": small, "large": large, "larger": larger, "stream": stream,
+        "small": small, "kernels": kernels, "large": large, "larger": larger, "stream": stream,
         "transforms": transforms, "agree": agree, "processor": processor,
     }  # fmt: skip
     for name, part in parts.items():

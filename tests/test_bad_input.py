@@ -266,8 +266,8 @@ def test_sparse_pairs():
         KernelSupervisedPCA(1, kernel="polynomial", scale="minmax").fit(X, y)
     with pytest.raises(ValueError, match=r"scale='minmax' with this transformer"):
         KernelSupervisedPCA(1, approximation=RBFSampler(), scale="minmax").fit(X, y)
-    wide = sparse.csr_matrix((12, 50_000))
-    with pytest.raises(ValueError, match=r"shrinkage=0.5 .* 50000 x 50000 covariance .*GiB"):
+    wide = sparse.csr_matrix((12, 500_000))
+    with pytest.raises(ValueError, match=r"shrinkage=0.5 .* 500000 x 500000 covariance .*GiB"):
         SupervisedPCA(1, shrinkage=0.5).fit(wide, y)
     with pytest.raises(ValueError, match=r"y=None needs"):
         SupervisedPCA(1).fit(wide)

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import labelens
 from labelens import KernelSupervisedPCA, KernelSupervisedRandomProjection
+from labelens._base import devices
 from labelens._core import gram
 from labelens._core.kernels import Kernel
 
@@ -177,9 +178,11 @@ def test_sparse_rows(rows):
 
 def test_too_many_rows_are_rejected(rows, monkeypatch):
     X, y, _ = rows
-    monkeypatch.setattr(gram, "LARGEST_GRAM", 8 * 100**2)
+    monkeypatch.setattr(devices, "free_bytes", lambda place: 8 * 100**2)
     model = KernelSupervisedPCA(2, shrinkage=0.1, approximation="exact")
-    with pytest.raises(ValueError, match=r"150 x 150 kernel matrix .* room for 100 rows.*nystroem"):
+    with pytest.raises(
+        ValueError, match=r"150 x 150 kernel matrix .* the host has .* free.*nystroem"
+    ):
         model.fit(X, y)
     KernelSupervisedPCA(2, approximation="exact").fit(X, y)
 

@@ -193,7 +193,7 @@ def test_a_fold_that_leaves_one_class_is_named(rows):
 
 @pytest.mark.parametrize("wanting", [dict(shrinkage=0.1), dict(target_weight=0.5)])
 def test_a_covariance_beyond_memory_is_refused_whoever_wants_it(rows, wanting, monkeypatch):
-    monkeypatch.setattr("labelens._fit.recipe.LARGEST_SCATTER", 8 * 6**2)
+    monkeypatch.setattr("labelens._base.devices.free_bytes", lambda place: 4 * 8 * 6**2)
     with pytest.raises(ValueError, match="needs the 7 x 7 covariance"):
         seen_by_judge([SupervisedPCA(1), SupervisedPCA(1, **wanting)], *rows, fold_of(200))
     seen_by_judge([SupervisedPCA(1)], *rows, fold_of(200))

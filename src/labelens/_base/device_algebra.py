@@ -32,16 +32,16 @@ def city_block(left: Any, right: Any) -> Any:
     return total
 
 
-def add_to_diagonal(matrix: Any, number: float) -> None:
-    """In place, whichever way its numbers lie."""
+def add_to_diagonal(matrix: Any, numbers: Any) -> None:
+    """Add a number, or as many as there are rows, in place, whichever way its entries lie."""
     if isinstance(matrix, np.ndarray):
-        matrix[np.diag_indices_from(matrix)] += number
+        matrix[np.diag_indices_from(matrix)] += numbers
         return
     xp, p = namespace(matrix), matrix.shape[0]
     for start in range(0, p, 1024):
         here = slice(start, min(start + 1024, p))
         unit = xp.eye(here.stop - start, dtype=matrix.dtype, device=device(matrix))
-        matrix[here, here] += number * unit
+        matrix[here, here] += (numbers if np.isscalar(numbers) else numbers[here]) * unit
 
 
 def eigh(matrix: Any, k: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:

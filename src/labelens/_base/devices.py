@@ -8,6 +8,7 @@ not grow with the rows, crosses over.
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -164,8 +166,10 @@ def _cupy() -> Any:
         ) from None
 
 
-def free_bytes(place: Place) -> int:
-    """Memory of a device that is not in use."""
+def free_bytes(place: Place | None) -> int:
+    """Memory of a device, or of the host, that is not in use."""
+    if place is None:
+        return _free_on_host()
     if "torch" in place.library and place.device.type == "cuda":
         torch = require("torch", "torch")
         free, _ = torch.cuda.mem_get_info(place.device)
@@ -174,6 +178,32 @@ def free_bytes(place: Place) -> int:
     if "cupy" in place.library:
         return int(place.device.mem_info[0])
     return 1 << 33
+
+
+def _free_on_host() -> int:
+    """As Linux estimates it, within the limit of a container; elsewhere half of all memory."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvail"))
+    except (OSError, StopIteration):
+        pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 21
+        return pages * (os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096) // 2
+    try:
+        most, used = (
+            int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current")
+        )
+    except (OSError, ValueError):  # no container, or one without a limit
+        return free
+    return min(free, most - used)
+
+
+def no_room(size: float, place: Place | None, what: str, otherwise: str) -> ValueError:
+    """The error for arrays of so many bytes where fewer are free."""
+    where = "the host" if place is None else f"device {place.device}"
+    return ValueError(
+        f"{what} ({size / 2**30:.3g} GiB), and {where} has {free_bytes(place) / 2**30:.3g} GiB "
+        f"free. {otherwise}"
+    )
 
 
 def namespace(array: Any) -> Any:
@@ -191,17 +221,43 @@ def is_single(array: Any) -> bool:
 
 
 def kernels(array: Any) -> Any:
-    """Our own for a GPU that has this array; None where there are none."""
+    """Our own for a GPU that has this array; None where there are none.
+
+    Arrays of CuPy change hands without a copy where torch is installed.
+    """
     place = place_of(array)
-    if place is None or "torch" not in place.library or place.device.type != "cuda":
+    lent = place is not None and "cupy" in place.library
+    if place is None or not (lent or ("torch" in place.library and place.device.type == "cuda")):
         return None
     try:
         from . import triton_kernels
     except ModuleNotFoundError as error:
-        if error.name != "triton":
+        if error.name not in ("triton", "torch"):
             raise
         return None
-    return triton_kernels
+    return _Lent(triton_kernels) if lent else triton_kernels
+
+
+@dataclass(frozen=True)
+class _Lent:
+    """Functions of torch's tensors, for arrays of CuPy."""
+
+    module: Any
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.module, name)
+        if not callable(found):
+            return found
+        torch, cupy = require("torch", "torch"), import_module("cupy")
+
+        def call(*given: Any, **named: Any) -> Any:
+            there = (torch.from_dlpack(a) if isinstance(a, cupy.ndarray) else a for a in given)
+            made = found(*there, **named)
+            if isinstance(made, tuple):
+                return tuple(map(cupy.from_dlpack, made))
+            return cupy.from_dlpack(made) if isinstance(made, torch.Tensor) else made
+
+        return call
 
 
 def fill(out: Any, function: str, values: Any) -> None:
@@ -254,8 +310,10 @@ def _forget(made: dict[Any, Any], key: Any, _: Any) -> None:
     made.pop(key, None)
 
 
-def constant_at(values: NDArray[Any], array: Any) -> Any:
-    """As `like`, for an array of a model."""
+def constant_at(values: Any, array: Any) -> Any:
+    """As `like`, for an array of a model, which may be on a device."""
+    if place_of(values) is not None:
+        return moved_to(place_of(array), values)
     if place_of(array) is None:
         return like(values, array)
     return made_once(values, array, lambda: like(values, array))

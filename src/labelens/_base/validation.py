@@ -150,7 +150,7 @@ def _check_device_rows(estimator: Any, X: Any, reset: bool) -> Any:
         )
     if xp.isdtype(X.dtype, "complex floating"):
         raise ValueError(f"Complex data not supported: X has dtype {X.dtype}.")
-    if reset:
+    if reset and estimator is not None:
         vars(estimator).pop("feature_names_in_", None)
     if hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, reset=False, skip_check_array=True)  # which warns

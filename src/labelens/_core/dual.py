@@ -23,8 +23,9 @@ from scipy import linalg
 
 from .._base import devices
 from .._base.rounding import rounding, with_signs
+from .device_systems import DeviceLandmarks, GramInBands
 from .exact_kernel import KernelRows, quadratic_form
-from .gram import Gram
+from .gram import Gram, gram_bytes, gram_dtype
 from .kernels import Kernel
 from .landmarks import Landmarks
 from .moments import Array, CrossMoment
@@ -166,6 +167,11 @@ def _padded(covariance: Array, more: int) -> Array:
     return np.vstack([covariance, np.zeros((more, covariance.shape[1]))])
 
 
+def _device_of(kept: KernelRows) -> devices.Place | None:
+    """Where K is made, if that is a device."""
+    return devices.device_of(devices.place_of(kept.rows) or kept.place)
+
+
 def by_landmarks(
     kernel: Kernel,
     kept: KernelRows,
@@ -176,9 +182,13 @@ def by_landmarks(
     tile: int,
 ) -> tuple[DualMoment, Any]:
     """The moments for 0 < s <= 1, and the landmarks that their coefficients belong to, (m, d)."""
-    kept = kept.to(None)
     total, mean, beta = _label_coefficients(kept, encoded)
-    there = Landmarks(kernel, kept, beta, *landmarks, tile)
+    place = _device_of(kept)
+    there: Any
+    if place is None:
+        there = Landmarks(kernel, kept.to(None), beta, *landmarks, tile)
+    else:
+        there = DeviceLandmarks(kernel, kept, beta, *landmarks, place)
     error = _mean_error(there.dtype, there.level, np.abs(beta).sum(axis=0))
     sigma, vectors = _singular(there.cross.T @ there.cross, error, rank_limit)
     inside, covariance, white = there.cross @ (vectors / sigma), sigma[:, None] * vectors.T, None
@@ -203,9 +213,14 @@ class Labelled:
         self, kernel: Kernel, kept: KernelRows, encoded: Any, tile: int, gram: Gram | None = None
     ) -> None:
         """`gram` is that of these rows, where it has been made."""
-        place = devices.place_of(kept.rows) or kept.place
-        place = place if place is not None and devices.device_of(place) is not None else None
-        self.gram = gram or Gram(kernel, kept.rows, kept.weight, tile, place)
+        place, n = _device_of(kept), len(kept.weight)
+        if gram is None:
+            size = gram_bytes(n, gram_dtype(kernel, kept.rows), place)
+            if place is not None and size > devices.free_bytes(place):
+                gram = GramInBands(kernel, kept.rows, kept.weight, place)
+            else:
+                gram = Gram(kernel, kept.rows, kept.weight, tile, place)
+        self.gram = gram
         self.total, self.mean = kept.weight.sum(), np.zeros(0)
         self.target = np.zeros((len(kept.weight), 0))
         if encoded is not None:

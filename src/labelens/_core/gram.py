@@ -26,12 +26,10 @@ from .._base.rounding import rounding
 from .._base.threads import in_order
 from .kernels import Kernel, KnownKernel
 from .moments import Array
-from .tiles import DeviceTiles, HostTiles, bands, tile_dtype
+from .tiles import DeviceTiles, HostTiles, bands
 
 # Rows up to which G is float64 whatever the rows are; a larger one takes half of the memory.
 DOUBLE_ROWS = 8192
-# Bytes of G on the host above which the exact kernel with a covariance is rejected.
-LARGEST_GRAM = 4 << 30
 COLUMNS = 256  # of the factor that are made at a time
 FEW = 4096  # rows for which one call of LAPACK is as fast
 STEPS = 40  # of conjugate gradients, at most
@@ -39,20 +37,27 @@ TOLERANCE = {np.float32: 1e-10, np.float64: 1e-14}
 COMPARED = 1e-4  # the same where candidates are compared by a float32 kernel that is known
 
 
-def gram_dtype(kernel: Kernel, rows: Any, place: devices.Place | None) -> Any:
+def gram_dtype(kernel: Kernel, rows: Any) -> Any:
     """The dtype of G. In float32 its entries err by 6e-8; systems with it are solved in float64."""
     if isinstance(kernel, KnownKernel):
         return kernel.matrix.dtype.type
-    if place is not None:
-        return tile_dtype(kernel, rows)
     small = rows.shape[0] <= DOUBLE_ROWS or not kernel.shift_invariant
     return np.float64 if small else np.float32
 
 
-def largest_rows(place: devices.Place | None, dtype: Any) -> int:
-    """How many rows G has room for. A device keeps the factor next to it."""
-    room = LARGEST_GRAM if place is None else devices.free_bytes(place) // 4
-    return int(np.sqrt(room / np.dtype(dtype).itemsize))
+def gram_bytes(n: int, dtype: Any, place: devices.Place | None) -> int:
+    """Of G. A device has the factor next to it, and a copy while that is made."""
+    return n * n * np.dtype(dtype).itemsize * (1 if place is None else 3)
+
+
+def too_many_rows(n: int, dtype: Any, place: devices.Place | None) -> ValueError:
+    return devices.no_room(
+        gram_bytes(n, dtype, place),
+        place,
+        f"approximation='exact' with shrinkage or target_weight below 1 needs the {n} x {n} "
+        "kernel matrix",
+        "Use approximation='falkon' or 'nystroem', or fit fewer rows.",
+    )
 
 
 class Gram:
@@ -62,14 +67,9 @@ class Gram:
         self, kernel: Kernel, rows: Any, weight: Array, tile: int, place: devices.Place | None
     ) -> None:
         n, self._tile, self._place = rows.shape[0], tile, place
-        self.dtype = gram_dtype(kernel, rows, place)
-        if n > (most := largest_rows(place, self.dtype)):
-            size = n * n * np.dtype(self.dtype).itemsize / 2**30
-            raise ValueError(
-                f"approximation='exact' with shrinkage or target_weight below 1 needs the {n} x "
-                f"{n} kernel matrix ({size:.1f} GiB), and there is room for {most} rows. Use "
-                "approximation='nystroem' or 'orthogonal', or fit fewer rows."
-            )
+        self.dtype = gram_dtype(kernel, rows)
+        if gram_bytes(n, self.dtype, place) > devices.free_bytes(place):
+            raise too_many_rows(n, self.dtype, place)
         share = weight / weight.sum()
         self.root = np.sqrt(share)  # (n,) of D^(1/2)
         if place is None:
@@ -338,37 +338,47 @@ def factorize(matrix: Any, source: Any, diagonal: Array, smallest: float = 0.0) 
     return True
 
 
-Linear = Callable[[Array], Array]
+Linear = Callable[[Any], Any]
 
 
 def conjugate_gradients(
     times: Linear,
     precondition: Linear,
-    columns: Array,
+    columns: Any,
     tol: float,
     steps: int = STEPS,
     patience: int = 4,
-) -> Array:
-    """Solve M X = columns, (n, q), each column by itself, for a positive M.
+) -> Any:
+    """Solve M X = columns, (n, q), where they are, each column by itself, for a positive M.
 
     It stops when every residual is below `tol` of its column, or no longer halves in `patience`
     steps.
     """
-    X, rest = np.zeros(columns.shape), columns
-    wanted = tol * np.linalg.norm(columns, axis=0)
+    X, rest = devices.zeros(columns.shape, columns), columns
+    wanted = tol * np.sqrt(_inner(columns, columns))
     ahead, before, sizes = None, None, [np.inf] * patience
     for _ in range(steps):
-        size = np.linalg.norm(rest, axis=0)
+        size = np.sqrt(_inner(rest, rest))
         if (size <= wanted).all() or size.max() > sizes[-patience] / 2:
             break
         sizes.append(float(size.max()))
         towards = precondition(rest)
-        product = np.einsum("ij,ij->j", rest, towards)
-        ahead = towards if ahead is None else towards + ahead * (product / _or_one(before))
+        product = _inner(rest, towards)
+        if ahead is None:
+            ahead = towards
+        else:
+            ahead = towards + ahead * devices.like(product / _or_one(before), towards)
         image = times(ahead)
-        step = product / _or_one(np.einsum("ij,ij->j", ahead, image))
+        step = devices.like(product / _or_one(_inner(ahead, image)), image)
         X, rest, before = X + ahead * step, rest - image * step, product
     return X
+
+
+def _inner(left: Any, right: Any) -> Array:
+    """(q,) inner products of columns, on the host."""
+    if isinstance(left, np.ndarray):
+        return np.einsum("ij,ij->j", left, right)
+    return np.asarray(devices.host(devices.namespace(left).sum(left * right, axis=0)))
 
 
 def _or_one(values: Any) -> Array:

@@ -154,7 +154,7 @@ class KnownKernel(Kernel):
 
     def _values(self, A: Any, B: Any) -> NDArray[Any]:
         rows, columns = (one[:, 0].astype(np.intp) for one in (A, B))
-        return self.matrix[rows[:, None], columns]
+        return self.matrix.take(rows, 0).take(columns, 1)  # faster than both at once
 
 
 class Distances:

@@ -51,7 +51,7 @@ class Landmarks:
         self.rows = kept.rows[which]  # (m, d)
         self.share = kept.weight / kept.weight.sum()
         self._theirs = kept.weight[which] / kept.weight[which].sum()  # of the landmarks
-        self.dtype = _dtype(kernel, n, len(which))
+        self.dtype = landmark_dtype(kernel, n, len(which))
         self._kernel, self._all, self._tile = kernel, kept.rows, tile
         self._view = HostTiles(kernel, self.rows, tile, self.dtype)
         self._blocks: dict[int, Any] = {}
@@ -177,7 +177,7 @@ def landmark_bytes(n: int, m: int) -> int:
     return min(size * n * m, LARGEST_BLOCKS) + size * m * m
 
 
-def _dtype(kernel: Kernel, n: int, m: int) -> Any:
+def landmark_dtype(kernel: Kernel, n: int, m: int) -> Any:
     """As of the exact kernel: float32 only of values that are bounded, and of many."""
     if isinstance(kernel, KnownKernel):
         return kernel.matrix.dtype.type

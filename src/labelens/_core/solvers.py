@@ -111,10 +111,13 @@ def spectral(
         error = _with_sums(cancelled(cross) if error is None else error, covariance)
         if norm(covariance) <= norm(error):
             covariance = np.zeros_like(covariance)
-        blur = norm(error if white is None else white.into(_probe(error)))
+        inside, blur = covariance, norm(error)
+        if white is not None:  # of both together: a triangular factor takes as long for one
+            both = white.into(np.hstack([covariance, _probe(error)]))
+            inside, blur = both[:, :-PROBES], norm(both[:, -PROBES:])
     if covariance is not None and target_weight == 1:
         # A has rank q at most: an SVD of B^(-1/2) C_xy is all it takes.
-        vectors, values = _top_singular(covariance if white is None else white.into(covariance), k)
+        vectors, values = _top_singular(inside, k)
         values = values[:rank_limit]
     else:
         assert scatter is not None

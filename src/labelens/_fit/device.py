@@ -154,7 +154,8 @@ def _width(recipe: Recipe, in_place: bool) -> int:
     assert recipe.phi is not None
     p = recipe.phi.n_features
     made = 0 if in_place else 2 * p  # angles and features, or rows and what they are about
-    return made + 4 * p * recipe.scatter + 2 * p * recipe.spread
+    wide = 2 if recipe.parameters["precision"] == "tf32" else 4  # C_xx of float32 rows, or float64
+    return made + wide * p * recipe.scatter + 2 * p * recipe.spread
 
 
 class _Labels:

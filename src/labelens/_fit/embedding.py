@@ -79,7 +79,9 @@ def _known(moments: Any, solved: SolvedDual) -> Any:
 def _on_device(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) -> Any:
     """The same, on the device of the rows, in the precision that the recipe asks for."""
     xp = devices.namespace(rows)
-    with devices.products(devices.place_of(rows), recipe.parameters["precision"]):
+    dual = isinstance(solved, SolvedDual)
+    precision = recipe.dual_precision if dual else recipe.parameters["precision"]
+    with devices.products(devices.place_of(rows), precision):
         if isinstance(solved, SolvedDual):
             assert recipe.kernel is not None
             known = _known(moments, solved), solved.coefficients

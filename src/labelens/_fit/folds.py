@@ -17,12 +17,11 @@ counts all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pickle import PicklingError
-from typing import Any, NoReturn, TypeVar
+from itertools import groupby
+from typing import Any, NoReturn
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -52,10 +51,10 @@ from .recipe import (
     settle_kernel,
     statistics,
 )
+from .settings import grouped
 from .solution import solve
 from .summarize import keep_rows
 
-Item = TypeVar("Item")
 # Features from which on solving takes longer than starting threads.
 WORTH_A_THREAD = 384
 # Rows up to which kernel matrices of folds are kept for other label kernels.
@@ -77,9 +76,19 @@ def cross_validate(
     Every `random_state` has to be a number.
     """
     scores = np.empty((len(estimators), int(fold.max()) + 1))
-    with one_blas_thread():  # small products, of which there are many, should start no others
-        for one in _passes(estimators, batch):
+
+    def judge_together(passes: list[_Pass]) -> None:
+        for one in passes:
             _judge_pass(one, estimators, batch, fold, judged, judge, scores)
+
+    # Threads share out passes, or the folds of each where there are more folds.
+    many = max(passes_of(estimators), default=0) >= scores.shape[1]
+    together = groupby(_passes(estimators, batch), lambda one: id(one.grams))
+    with one_blas_thread():  # small products, of which there are many, should start no others
+        for _ in (in_order if many else map)(
+            judge_together, (list(passes) for _, passes in together)
+        ):
+            pass
     return scores
 
 
@@ -376,21 +385,3 @@ def _variants(estimators: Sequence[Any], one: _Pass, batch: Batch) -> Iterator[_
             psi=draw_label_map(lead, batch, check_seed(lead.random_state)),
         )
         yield _Variant(recipe, members, sizes)
-
-
-def grouped(items: Iterable[Item], key: Callable[[Item], list[Any]]) -> list[list[Item]]:
-    """Items with equal keys together, in the order of the first of them."""
-    groups: dict[tuple[Any, ...], list[Item]] = {}
-    for item in items:
-        groups.setdefault(tuple(map(_identity, key(item))), []).append(item)
-    return list(groups.values())
-
-
-def _identity(value: Any) -> Any:
-    """Equal for equal values; what cannot be pickled, as lambdas cannot, equals itself only."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    try:
-        return joblib.hash(value)
-    except (PicklingError, TypeError):
-        return id(value)

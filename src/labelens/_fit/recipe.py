@@ -34,8 +34,6 @@ from .._core.solvers import Solver
 from . import settings
 from .batch import Batch
 
-# A p x p float64 matrix above this many bytes is refused rather than tried.
-LARGEST_SCATTER = 4 << 30
 # Columns up to which `n_nonzero` chooses some of a C_xx of all, so that one pass is enough.
 WIDEST_SCREENED = 2048
 
@@ -113,6 +111,12 @@ class Recipe:
     def keeps_all_rows(self) -> bool:
         """Whether the exact kernel keeps unlabelled rows too: they count for C_xx."""
         return self.psi is None or self.scatter or self.noise is not None
+
+    @property
+    def dual_precision(self) -> str | None:
+        """Of kernel values: systems with them, and what they solve, do not bear TF32's errors."""
+        precision: str | None = self.parameters["precision"]
+        return None if self.scatter or self.landmarks else precision
 
     def scaled(self, rows: Any) -> Any:
         """Rows that are their own features go into sums, which are float64; others into maps."""
@@ -199,8 +203,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     most = getattr(estimator, "n_nonzero", None)
     if scatter and phi is not None:
         p = phi.n_features if most is None else min(phi.n_features, max(WIDEST_SCREENED, most))
-        if 8 * p**2 > LARGEST_SCATTER:
-            raise ValueError(settings.too_wide(estimator, p))
+        settings.check_room(estimator, p, rows)
     noise = Unlabelled.of(estimator.n_components, seed) if sketch else None
     nuisance = None if batch.nuisance is None else nuisance_map(batch.nuisance)
     if nuisance is not None and phi is None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import signature
 from numbers import Number
-from typing import Any
+from pickle import PicklingError
+from typing import Any, TypeVar
 
+import joblib
 from scipy import sparse
 
+from .._base import devices
 from .._base.validation import OUTPUT, check_number
 from .._core.kernels import Kernel, make_kernel
 from .._core.maps import APPROXIMATIONS
@@ -18,7 +21,10 @@ from .._core.solvers import Solver
 from ..label_kernels.base import LabelKernel
 
 PRECISIONS = (None, "tf32")
+Item = TypeVar("Item")
 MOST_LABEL_FEATURES = 10_000
+# Of C_xx, in memory at a time.
+COPIES = 4
 ROWS_KEPT = ("falkon", "exact")  # approximations that keep training rows
 LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
@@ -240,15 +246,22 @@ def check_against_rows(estimator: Any, rows: Any, kernel: Kernel | None) -> None
         )
 
 
-def too_wide(estimator: Any, p: int) -> str:
+def check_room(estimator: Any, p: int, rows: Any) -> None:
+    """Whether C_xx and what is made of it fit into the memory where the rows are."""
+    place = devices.place_of(rows) if devices.on_device(rows) else None
+    size = COPIES * 8 * p * p
+    if size <= devices.free_bytes(place):
+        return
     cause = "y=None"
     for name in ("target_weight", "shrinkage"):
         if (value := getattr(estimator, name)) != 1:
             cause = f"{name}={value!r}"
-    return (
-        f"{cause} needs the {p} x {p} covariance of the features ({8 * p * p / 2**30:.1f} GiB). "
+    raise devices.no_room(
+        size,
+        place,
+        f"{cause} needs the {p} x {p} covariance of the features and its factor",
         "Use shrinkage=1 with the random methods, which need no such matrix, or reduce the number "
-        "of features first."
+        "of features first.",
     )
 
 
@@ -256,3 +269,21 @@ def _one_of(value: Any, name: str, allowed: tuple[Any, ...], otherwise: str = ""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         choices = ", ".join(map(repr, allowed)) + (f" or {otherwise}" if otherwise else "")
         raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], list[Any]]) -> list[list[Item]]:
+    """Items with equal keys together, in the order of the first of them."""
+    groups: dict[tuple[Any, ...], list[Item]] = {}
+    for item in items:
+        groups.setdefault(tuple(map(_identity, key(item))), []).append(item)
+    return list(groups.values())
+
+
+def _identity(value: Any) -> Any:
+    """Equal for equal values; what cannot be pickled, as lambdas cannot, equals itself only."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    try:
+        return joblib.hash(value)
+    except (PicklingError, TypeError):
+        return id(value)

@@ -258,7 +258,7 @@ def _solve_dual(
         # In comparable units already here, where what is small against the rest is left out.
         encoded = encoded / devices.like(size, encoded)
     trace, landmarks = 0.0, None
-    with devices.products(place, recipe.parameters["precision"]):
+    with devices.products(place, recipe.dual_precision):
         if recipe.landmarks is not None:
             moment, landmarks = dual.by_landmarks(
                 recipe.kernel, kept, encoded, s, rank_limit, recipe.landmarks, recipe.block

@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import _safe_indexing, indexable
 
+from .._base import devices
 from .._base.threads import in_order
 from .._base.validation import as_frame, check_number
 from .._core.labels import choose_kernel, make_label_map, read_labels
@@ -72,6 +73,8 @@ class Task:
 
     def rows(self, which: Rows) -> Any:
         """Some rows of X, in the table's own kind."""
+        if devices.on_device(self.X):
+            return devices.rows_at(self.X, which)
         return _safe_indexing(self.X, which)
 
     def only(self, which: Rows) -> Task:
@@ -309,16 +312,20 @@ def seed_names(estimator: Any) -> list[str]:
     return [name for name in names if name.rpartition("__")[2] == "random_state"]
 
 
-def in_parallel(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """`function` of all items, in order, without warnings that the first fit has given already."""
+def in_parallel(function: Callable[[Any], Any], items: Iterable[Any], rows: Any) -> list[Any]:
+    """`function` of all items, in order, without warnings that the first fit has given already.
+
+    One at a time for rows on a device, which has one queue and one setting of its precision.
+    """
+    in_turn = map if devices.on_device(rows) else in_order
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return list(in_order(function, items))
+        return list(in_turn(function, items))
 
 
 def embedded(model: Any, X: Any) -> Array:
-    """(n, k) float64, whatever table `transform` returns."""
-    Z = np.asarray(model.transform(X), dtype=np.float64)
+    """(n, k) float64 on the host, whatever table `transform` returns."""
+    Z = np.asarray(devices.host(model.transform(X)), dtype=np.float64)
     return Z[:, None] if Z.ndim == 1 else Z
 
 

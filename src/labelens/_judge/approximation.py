@@ -11,6 +11,7 @@ from scipy import linalg
 from scipy.stats import sem
 from sklearn.base import clone
 
+from .._base import devices
 from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_rows, check_seed
 from .._core.maps import Identity, make_feature_map
@@ -214,7 +215,7 @@ def approximation_report(
         Z = embedded(fitted(random_state), other.X)
         return principal_angles(Z, truth), dependence(Z) / dependence(truth)
 
-    angles, kept = zip(*in_parallel(compared, seeds), strict=True)
+    angles, kept = zip(*in_parallel(compared, seeds, known.X), strict=True)
     return ApproximationReport(
         _described(exact),
         np.array(angles),
@@ -272,17 +273,17 @@ def _kernel_errors(model: Any, known: Task, other: Task, seeds: list[int]) -> tu
         return np.empty(0), np.empty((0, len(seeds)))
     scaled = recipe.scaled(check_rows(None, known.X, reset=True))
     rows = recipe.scaled(check_rows(None, other.rows(np.arange(other.n)[:PAIRS_ROWS]), reset=True))
-    truth = recipe.kernel(rows, rows)
+    truth = devices.host(recipe.kernel(rows, rows))
     counts = [max(model.n_random_features // 2, 1), *(model.n_random_features * np.array([1, 2]))]
 
     def measured(drawn: tuple[int, int]) -> tuple[int, float]:
         phi = make_feature_map(model.approximation, recipe.kernel, scaled, *drawn)
         assert phi is not None
-        features = phi(rows)
+        features = devices.host(phi(rows))
         error = linalg.norm(features @ features.T - truth) / linalg.norm(truth)
         return phi.n_features, error  # landmarks may be fewer than asked for
 
-    table = np.array(in_parallel(measured, product(counts, seeds)))
+    table = np.array(in_parallel(measured, product(counts, seeds), rows))
     n_features, errors = table.reshape(3, len(seeds), 2).transpose(2, 0, 1)
     return n_features[:, 0], errors
 

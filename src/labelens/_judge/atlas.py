@@ -180,13 +180,14 @@ class Atlas(
         """
         self._check_parameters()
         with unchanged_on_error(self):
-            rows = devices.host(check_rows(self, X, reset=True))
+            rows = check_rows(self, X, reset=True)
             weight = check_weight(sample_weight, rows)
             labels, codes, classes, which = read_classes(
                 "The atlas", y, rows.shape[0], self.missing_label, weight
             )
             weight = None if weight is None else weight[which]
-            known = LabelledRows(rows[which], labels, codes, weight, len(classes))
+            some = devices.rows_at(rows, which)
+            known = LabelledRows(some, labels, codes, weight, len(classes))
             seed = check_seed(self.random_state)
             self.estimator_ = known.fitted(base_model(self, known, seed))
             self.classes_ = as_class_array(classes)
@@ -203,11 +204,12 @@ class Atlas(
         Returns
         -------
         ndarray of shape (n_samples, 2), or (n_samples, 3) for layout="sphere"
-            float32 if X is, else float64.
+            float32 if X is, else float64; where X is.
         """
         rows, scores = self._scored(X)
-        places = place(self, scores, self._local.project(rows))
-        return places.astype(np.float32 if rows.dtype == np.float32 else np.float64)
+        places = place(self, scores, self._local.project(devices.host(rows)))
+        places = places.astype(np.float32 if devices.is_single(rows) else np.float64)
+        return devices.shown_at(places, devices.place_of(X))
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Compute calibrated class probabilities.
@@ -219,10 +221,10 @@ class Atlas(
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
+            In the order of `classes_`; where X is.
         """
         p: Array = softmax(self._scored(X)[1], axis=1)
-        return p
+        return devices.shown_at(p, devices.place_of(X))
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the most probable class of every row.
@@ -252,10 +254,10 @@ class Atlas(
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "anchors_")
-        return devices.host(check_rows(self, X, reset=False))
+        return check_rows(self, X, reset=False)
 
     def _scored(self, X: Any) -> tuple[Any, Array]:
-        """The rows, and their (n, c) class scores."""
+        """The rows, and their (n, c) class scores on the host."""
         rows = self._checked(X)
         places = embedded(self.estimator_, rows)
         scores = np.empty((rows.shape[0], len(self.classes_)))
@@ -312,8 +314,9 @@ def arrange(atlas: Atlas, known: LabelledRows, which: Codes, seed: int) -> None:
     apart = dissimilarities(scores, codes, weight, known.c)
     atlas.anchors_, atlas.radii_ = anchors(apart, atlas.layout)
     dimensions = atlas.anchors_.shape[1]
-    atlas._local = LocalMaps.of(known.rows, known.codes, known.weight, known.c, dimensions)
-    points = atlas._local.project(known.rows[rows])
+    there = devices.host(known.rows)
+    atlas._local = LocalMaps.of(there, known.codes, known.weight, known.c, dimensions)
+    points = atlas._local.project(there[rows])
     atlas.temperature_ = (
         _accurate_temperature(atlas, scores, points, codes)
         if isinstance(atlas.temperature, str)

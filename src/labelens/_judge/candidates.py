@@ -16,10 +16,9 @@ from .._base.validation import check_number, check_seed
 from .._core.labels import make_label_map
 from .._fit import settings
 from .._fit.batch import Batch
-from .._fit.folds import grouped
 from .._fit.projection import Projection
 from .._fit.recipe import settle_kernel
-from .._fit.settings import is_kernel_method
+from .._fit.settings import grouped, is_kernel_method
 from .._fit.task import Task, seeded
 from ..label_kernels import Sliced
 from ..methods import METHODS

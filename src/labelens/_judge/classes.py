@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
+from .._base import devices
 from .._base.warn import warn_user
 from .._core.class_scores import Codes
 from .._core.labels import choose_kernel, read_labels
@@ -75,7 +76,8 @@ class LabelledRows:
 
     def only(self, which: Codes) -> LabelledRows:
         given = None if self.given is None else self.given[which]
-        return LabelledRows(self.rows[which], self.labels[which], self.codes[which], given, self.c)
+        rows = devices.rows_at(self.rows, which)
+        return LabelledRows(rows, self.labels[which], self.codes[which], given, self.c)
 
     def fitted(self, model: Any) -> Any:
         """A clone that is fitted, unless the model is already."""

@@ -15,8 +15,8 @@ from .._core.moments import Array
 from .._core.neighbours import nearest
 from .._fit import settings
 from .._fit.batch import Batch
-from .._fit.folds import Judge, cross_validate, grouped, passes_of
-from .._fit.settings import is_kernel_method
+from .._fit.folds import Judge, cross_validate, passes_of
+from .._fit.settings import grouped, is_kernel_method
 from .._fit.task import Task, spelled
 from .candidates import ROWS_A_LANDMARK
 

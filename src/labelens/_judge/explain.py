@@ -171,7 +171,7 @@ def _resampled(model: Any, task: Task, n: int, seed: int) -> tuple[Array, Array]
         host = devices.host(check_rows(None, rows, reset=True))
         return _shares(np.einsum("ijj->i", _outer_products(other, host, seed)[0]))
 
-    found = np.array(in_parallel(overall, plans))
+    found = np.array(in_parallel(overall, plans, task.X))
     # Half of the rows vary as much as a bootstrap sample does.
     return found[:n].std(axis=0), found[n:].mean(axis=0)
 

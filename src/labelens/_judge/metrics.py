@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from .._base import devices
 from .._base.threads import in_order
 from .._base.types import Approximation, Gamma, KernelLike, LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_rows, check_seed
@@ -27,6 +28,8 @@ from .._core.labels.numeric import FourierLabels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.maps import make_feature_map
 from .._core.moments import Array, Spread
+from .._core.moments.fold import spread_on_device
+from .._core.tiles import DeviceTiles, bands
 from .._fit.settings import check_kernel
 from .._fit.shuffles import shuffler
 from ..label_kernels.base import LabelKernelLike
@@ -208,14 +211,17 @@ class _Problem:
             if isinstance(psi, SimilarityLabels):
                 right = right @ psi.factor(encoded.classes or ())
         right = right - right.mean(axis=0)
-        if not sparse.issparse(rows):
+        there = devices.on_device(rows)
+        if there:
+            rows = devices.namespace(rows).astype(rows, devices.namespace(rows).float64)
+        elif not sparse.issparse(rows):
             rows = rows.astype(np.float64)
         observed = rows, labels
         settled = make_kernel(kernel, gamma, kernel_params)
-        spread = Spread.of(rows)
+        spread = spread_on_device(rows, None) if there else Spread.of(rows)
         settled = settle_gamma(settled, rows, spread, seed)
         if not sparse.issparse(rows) and settled.blind_to_shift:
-            rows = rows - spread.origin
+            rows = rows - devices.like(spread.origin, rows)
         phi = make_feature_map(approximation, settled, rows, n_random_features, seed)
         if phi is None:
             return cls(rows, settled, right, seed, observed)
@@ -225,10 +231,11 @@ class _Problem:
         """tr(K) tr(H L H) / (n - 1)^2, which no statistic exceeds."""
         if self.kernel is None:
             values = self.rows.data if sparse.issparse(self.rows) else self.rows
-            trace = float(np.square(values).sum())
+            trace = float(devices.namespace(values).sum(values * values))
         else:
-            tiles = (self.rows[a : a + TILE] for a in range(0, len(self.right), TILE))
-            trace = sum(float(np.trace(self.kernel(tile, tile))) for tile in tiles)
+            parts = (slice(a, a + TILE) for a in range(0, len(self.right), TILE))
+            tiles = (devices.rows_at(self.rows, part) for part in parts)
+            trace = sum(devices.trace(self.kernel(tile, tile)) for tile in tiles)
         return trace * float(np.square(self.right).sum()) / (len(self.right) - 1) ** 2
 
     def statistic(self, rights: Array) -> Array:
@@ -237,7 +244,10 @@ class _Problem:
         columns = np.ascontiguousarray(rights.transpose(1, 0, 2)).reshape(n, m * q)
         if self.kernel is None:
             # |Phi^T H Psi|_F^2
-            squares = np.square(self.rows.T @ columns).sum(axis=0)
+            across = self.rows.T @ devices.like(columns, self.rows)
+            squares = np.square(devices.host(across)).sum(axis=0)
+        elif devices.on_device(self.rows):
+            squares = self._on_device(devices.like(columns, self.rows))
         else:
             squares = np.zeros(m * q)
 
@@ -258,6 +268,17 @@ class _Problem:
         if not np.isfinite(statistics).all():
             raise ValueError("HSIC overflows float64: scale X down first.")
         return statistics
+
+    def _on_device(self, columns: Any) -> Array:
+        """(n, w) columns -> the w values of column^T K column."""
+        assert self.kernel is not None
+        xp, n = devices.namespace(columns), columns.shape[0]
+        tiles, squares = DeviceTiles(self.kernel, self.rows[0, :]), 0.0
+        left, right = tiles.sides(self.rows)
+        for here in bands(n, n):
+            products = tiles.between(left[here, :], right) @ columns
+            squares = squares + xp.sum(columns[here, :] * products, axis=0)
+        return np.asarray(devices.host(squares))
 
 
 def _pivoted_cholesky(kernel: Kernel, rows: Array) -> Array:
@@ -305,6 +326,7 @@ def knn_score(
     >>> knn_score([[0.0], [1.0]], ["a", "b"], [[0.1], [0.9], [0.2]], ["a", "b", "b"])
     0.6666666666666666
     """
+    train, test = devices.host(train), devices.host(test)
     given = (as_labels(y) for y in (train_labels, test_labels))
     read = (read_labels(y, y.values.shape[0], None)[0] for y in given)
     labels, asked = (y.toarray() if sparse.issparse(y) else y for y in read)
@@ -339,7 +361,7 @@ def subspace_distance(first: ArrayLike, second: ArrayLike) -> float:
     """
     bases = []
     for matrix in (first, second):
-        rows = np.asarray(matrix, dtype=np.float64)
+        rows = np.asarray(devices.host(matrix), dtype=np.float64)
         if rows.ndim != 2:
             raise ValueError(
                 "subspace_distance compares matrices of shape (n_components, n_features), as "

@@ -199,7 +199,7 @@ def permutation_report(
 
     own, shuffle = measured(np.arange(task.n)), shuffler(task.X, task.labels)
     orders = [shuffle(draw) for _ in range(n_permutations)]
-    score, dependence, training = np.array(in_parallel(measured, orders)).T
+    score, dependence, training = np.array(in_parallel(measured, orders, task.X)).T
     return PermutationReport(
         task.metric(), *own, score, dependence, training, len(folds), task.n, whole.n
     )

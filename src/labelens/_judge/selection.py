@@ -9,6 +9,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from .._base import devices
 from .._base.jit import get_ready
 from .._base.types import LabelsLike, MatrixLike, RandomState
 from .._base.validation import check_number, check_seed, refuse_non_finite
@@ -203,11 +204,12 @@ def select(
     rows = Task.of(lead, X, y, task, groups)
     batch = read_batch(lead, X, y, None, True, True, nuisance)
     _refuse_values(batch.rows, getattr(lead, "feature_names_in_", None))
-    rows = rows.only(batch.numbers)  # a class of weight zero is as if it were not there
+    if len(batch.numbers):  # a class of weight zero is as if it were not there
+        rows = rows.only(batch.numbers)
     if (n := min(rows.n, max_rows)) < 2 * cv:
         more = " or a larger max_rows" if n < rows.n else ""
         raise ValueError(f"{n} rows are too few for cv={cv} folds; pass a smaller cv{more}.")
-    get_ready(batch.rows.size)
+    get_ready(batch.rows.shape[0] * batch.rows.shape[1])
     if effort == "low":
         cv = 2
     candidates = make_candidates(templates, rows, batch, n_components, grid, seed, effort)
@@ -248,7 +250,8 @@ def select(
 def _refuse_values(rows: Any, names: Any) -> None:
     """What the sums of some candidate could not take."""
     refuse_non_finite(rows, names)
-    if max(float(rows.max()), -float(rows.min())) > LARGEST:
+    xp = devices.namespace(rows)
+    if max(float(xp.max(rows)), -float(xp.min(rows))) > LARGEST:
         raise ValueError(
             "X holds numbers whose squares overflow float64, which no kernel and no covariance "
             "can take. Scale X down first."

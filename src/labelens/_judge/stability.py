@@ -172,7 +172,7 @@ def stability_report(
         return moved(seeded(model, number, anew=True).fit(task.X, task.labels))
 
     def movement(fit: Callable[[Any], Any], given: list[Any]) -> Movement:
-        return Movement(*map(np.array, zip(*in_parallel(fit, given), strict=True)))
+        return Movement(*map(np.array, zip(*in_parallel(fit, given, task.X), strict=True)))
 
     rows, seeds = movement(with_rows, halves), None
     if seed_names(model):

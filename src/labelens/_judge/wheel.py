@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from .._base import devices
 from .._base.page import DocumentationLink
 from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_is_fitted, check_number, check_rows, unchanged_on_error
@@ -18,6 +19,7 @@ from .._core.class_scores import class_means
 from .._core.labels.vocabulary import as_class_array
 from .._core.layout import circle
 from .._core.moments import Array
+from .._fit.task import embedded
 from ..methods import KernelSupervisedPCA
 from .classes import read_classes, with_components
 
@@ -125,7 +127,7 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             rows = check_rows(self, X, reset=True)
             labels, codes, classes = numbered_classes(y, rows.shape[0])
             estimator = embedder(self, len(classes), rows.shape[1]).fit(rows, labels)
-            arrange(self, estimator, estimator.transform(rows), codes, classes)
+            arrange(self, estimator, embedded(estimator, rows), codes, classes)
         return self
 
     def transform(self, X: MatrixLike) -> NDArray[Any]:
@@ -138,12 +140,13 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            float32 if X is, else float64.
+            float32 if X is, else float64; where X is.
         """
         check_is_fitted(self, "anchors_")
         rows = check_rows(self, X, reset=False)
-        points = place(self, self.estimator_.transform(rows))
-        return points.astype(np.float32 if rows.dtype == np.float32 else np.float64)
+        points = place(self, embedded(self.estimator_, rows))
+        points = points.astype(np.float32 if devices.is_single(rows) else np.float64)
+        return devices.shown_at(points, devices.place_of(X))
 
     @property
     def _n_features_out(self) -> int:

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes, load_digits
 
 from .. import tables
+from .._base import devices
 from .._base.optional import require
 from .._base.validation import check_rows
 from .._core.labels import read_labels
@@ -107,6 +108,11 @@ def from_arrays(X: Any, y: Any, name: str = "X") -> ExploredData:
         return _from_frame(X, y, name)
     if sparse.issparse(X):
         raise TypeError("explore shows rows as they are, and X is sparse; pass X.toarray().")
+    if devices.on_device(X):
+        raise TypeError(
+            "explore shows rows in host memory, and X is on a device. Copy it first: X.cpu() for "
+            "torch, X.get() for CuPy."
+        )
     rows = check_rows(None, X, reset=False)
     if rows.dtype.kind != "f":
         rows = rows.astype(np.float64)

@@ -89,7 +89,7 @@ def embedding(estimator: Any, graph: Graph, rows: str) -> str:
             landmarks: Any = phi.landmarks
             landmarks = landmarks.toarray() if hasattr(landmarks, "toarray") else landmarks
             values = _kernel(graph, phi.kernel, rows, landmarks)
-            placed = graph.node("MatMul", values, phi.whitening @ projector)
+            placed = graph.node("MatMul", values, phi.host_whitening @ projector)
         case Transformed(transformer=PolynomialCountSketch() as sketch):
             placed = _sketched(graph, sketch, rows, projector)
         case Transformed():

@@ -35,7 +35,11 @@ MAPS: dict[str, tuple[type, Table]] = {
     ),
     "nystroem": (
         Nystroem,
-        {"landmarks": Rows("p", "d", FLOAT), "origin": Block("d"), "whitening": Block("p p")},
+        {
+            "landmarks": Rows("p", "d", FLOAT),
+            "origin": Block("d"),
+            "whitening": Block("p p"),
+        },
     ),
     "sketch": (
         PolynomialCountSketch,

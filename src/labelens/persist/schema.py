@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._base import devices
 from .container import DTYPES
 from .strict import FLOAT, NUMBER, Arrays, fields, within
 
@@ -48,7 +49,7 @@ class Block:
     attribute: str = ""
 
     def put(self, value: Any, key: str, arrays: Puts) -> None:
-        arrays[key] = np.asarray(value, dtype=self.dtypes[0])
+        arrays[key] = np.asarray(devices.host(value), dtype=self.dtypes[0])
 
     def take(self, key: str, arrays: Arrays) -> Any:
         name = key.rpartition(".")[0]

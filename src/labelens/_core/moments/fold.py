@@ -180,12 +180,13 @@ class Fold:
         xp = devices.namespace(about)
         p = about.shape[1]
         squares = xp.linalg.vector_norm(about, axis=1) ** 2
-        weight = xp.ones_like(squares) if weight is None else xp.astype(weight, squares.dtype)
+        heavy = squares if weight is None else xp.astype(weight, squares.dtype) * squares
         self._plus(
-            cubic=xp.astype((weight * squares) @ about, xp.float64),
-            quartic=xp.sum(weight * squares**2, dtype=xp.float64),
+            cubic=xp.astype(heavy @ about, xp.float64),
+            quartic=xp.sum(heavy * squares, dtype=xp.float64),
         )
-        about = about * xp.sqrt(weight)[:, None]
+        if weight is not None:
+            about = about * xp.sqrt(xp.astype(weight, about.dtype))[:, None]
         if "scatter" not in self._sums:
             here = devices.device(about)
             self._sums["scatter"] = xp.zeros((p, p), dtype=xp.float64, device=here)
