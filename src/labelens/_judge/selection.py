@@ -280,9 +280,9 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
     times = best["folds"] // cv
     again = f", drawn {times} times" if times > 1 else ""
     highest = max(line["score"] for line in table if line["folds"] == best["folds"])
-    nearby = "" if best["score"] == highest else ", with its neighbours in the grid,"
+    nearby = "" if best["score"] == highest else " with its neighbours in the grid"
     text = (
-        f"{_described(best, names)} has{nearby} the best held-out {metric}, {best['score']:.4f} ± "
+        f"{_described(best, names)} has the best held-out {metric}{nearby}, {best['score']:.4f} ± "
         f"{best['error']:.4f}, in {cv} folds of {rows}{again}"
     )
     others = [line for line in table if line["method"] != best["method"]] or table[1:]
