@@ -104,6 +104,8 @@ def label_issues(
     known = Task.of(SupervisedPCA(), X, y, task)
     if known.n < FEWEST_ROWS:
         raise ValueError(f"X has {known.n} rows; label_issues needs at least {FEWEST_ROWS}.")
+    if not sparse.issparse(rows):
+        rows = np.ascontiguousarray(rows)  # the same digits for arrays and frames
     labels = known.dense_labels()
     columns = [labels] if labels.ndim == 1 else list(labels.T)
     near, outlier = _oddities(rows, columns, seed)
