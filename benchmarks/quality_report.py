@@ -222,11 +222,11 @@ def _ranks(found: list[Block]) -> list[str]:
         "## Mean ranks",
         "Ranks by the means of the splits, 1 is the best. Two methods differ (p < 0.05) if their "
         "mean ranks differ by more than the critical difference CD of Nemenyi's test; p is "
-        "Friedman's. Raw columns are no embedding and are not ranked. Data sets that lack a "
-        "method are left out.",
+        "Friedman's. Raw columns are no embedding and are not ranked. Methods that fewer than half "
+        "of the data sets have are left out, and then data sets that lack a method.",
     ]
     for group, some in groups(found).items():
-        names = [n for n in _names(some) if n != RAW]
+        names = [n for n in _names(some) if n != RAW and 2 * _measured(n, some) >= len(some)]
         rows = []
         for measure in MEASURES:
             own = [b.figures[measure] for b in some if measure in b.figures]
@@ -243,6 +243,10 @@ def _ranks(found: list[Block]) -> list[str]:
         if rows:
             parts += [f"**{group}**", table(["measure", "sets", *names, "CD", "p"], rows)]
     return parts if len(parts) > 2 else []
+
+
+def _measured(name: str, some: list[Block]) -> int:
+    return sum(name in block.seconds for block in some)
 
 
 def _names(some: list[Block]) -> list[str]:
