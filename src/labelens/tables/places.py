@@ -39,6 +39,10 @@ def located(place: str | Path | None, sql: str | None = None) -> Iterator[Path]:
     """
     if place is None and sql is None:
         raise ValueError("Which data? Name a file, or a query with --sql.")
+    path, elsewhere = Path(str(place)), str(place) == STDIN or URL.match(str(place))
+    if sql is None and not elsewhere and not path.is_dir():
+        yield path
+        return
     with TemporaryDirectory(prefix="labelens-") as name:
         folder = Path(name)
         if sql is not None:
@@ -48,8 +52,7 @@ def located(place: str | Path | None, sql: str | None = None) -> Iterator[Path]:
         elif URL.match(str(place)):
             yield _fetched(str(place), folder)
         else:
-            path = Path(str(place))
-            yield _from_folder(path, folder) if path.is_dir() else path
+            yield _from_folder(path, folder)
 
 
 def _queried(sql: str, database: Any, folder: Path) -> Path:
