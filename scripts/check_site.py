@@ -1,4 +1,4 @@
-"""Links of a built site: that every file and anchor is there, and that nothing is fetched.
+"""Check a built site: links and anchors, that nothing is fetched, and the number of pages.
 
 python scripts/check_site.py out/docs
 """
@@ -12,6 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 # What a browser fetches by itself, rather than when somebody follows it.
 FETCHED = {(tag, "src") for tag in ("script", "img", "source", "iframe")} | {("link", "href")}
+
+
+MOST_PAGES = 90  # more are hard to find one's way in: merge some
 
 
 class Page(HTMLParser):
@@ -51,6 +54,8 @@ def faults(site: Path) -> list[str]:
                 found.append(f"{here} points to {link}, and there is no such file.")
             elif target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 found.append(f"{here} points to {link}, and there is no such anchor.")
+    if len(pages) > MOST_PAGES:
+        found.append(f"There are {len(pages)} pages, more than {MOST_PAGES}: merge some.")
     return found if pages else [f"There are no pages in {site}."]
 
 

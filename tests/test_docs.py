@@ -133,6 +133,10 @@ def test_the_built_site_is_checked(tmp_path):
         found = subprocess.run(check, capture_output=True, text=True)
         assert found.returncode == 1
         assert complaint in found.stdout
+    page.write_text("")
+    for number in range(90):
+        (tmp_path / f"{number}.html").touch()
+    assert subprocess.run(check, stdout=subprocess.DEVNULL).returncode == 1
 
 
 def test_images_of_pages_are_in_the_repository():
