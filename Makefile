@@ -9,7 +9,7 @@ DATA ?= $(wildcard ../shared/data)
 EXTRAS := cli files explore dask spark torch onnx
 
 .PHONY: help demo paper test test-all test-lowest torture bench bench-audit bench-explain bench-growth bench-profile bench-quality \
-	bench-scale \
+	bench-scale bench-atlas \
 	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "            bench-quality compares the quality of embeddings with peers (SETS="iris wine"),"
 	@echo "            bench-audit finds flipped labels and compares with a forest, k-NN and regression,"
 	@echo "            bench-explain checks importances, coverage and the flag of new classes,"
+	@echo "            bench-atlas compares the atlas with its base model and supervised UMAP,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            bench-gpu times fits on a card, in the Python that has torch for it (PYTHON=...)"
@@ -89,6 +90,9 @@ bench-audit: $(VENV)/.ready-bench
 
 bench-explain: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/explain.py $(if $(DATA),--data $(DATA))
+
+bench-atlas: $(VENV)/.ready-bench
+	$(BIN)/python benchmarks/atlas.py --out $(OUT)/bench $(if $(DATA),--data $(DATA)) $(SETS)
 
 bench-explore: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))

@@ -1,5 +1,8 @@
 """The atlas: anchors, probabilities, local maps, and their worth on held-out rows."""
 
+from functools import reduce
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,7 +33,8 @@ def expected_failures(estimator):
     """Folds of rows are not folds of copies; scikit-learn expects the same of its CV classes."""
     reason = "cross-validation is not invariant to copies of rows"
     names = ("dense", "sparse")
-    return {f"check_sample_weight_equivalence_on_{name}_data": reason for name in names}
+    found = {f"check_sample_weight_equivalence_on_{name}_data": reason for name in names}
+    return found | {"check_fit_score_takes_y": "fit keeps no rows, so partial_fit cannot go on"}
 
 
 @parametrize_with_checks(
@@ -107,7 +111,7 @@ def test_many_rows_are_held_out_once_in_part(rng):
     X = rng.normal(size=(4000, 4)) + np.eye(3, 4)[y] * 3
     atlas = Atlas(LINEAR, random_state=0).fit(X, y)
     assert len(atlas.heldout_rows_) == 800
-    assert set(np.bincount(y[atlas.heldout_rows_])) <= {266, 267}
+    assert np.bincount(y[atlas.heldout_rows_]).min() > 220
 
 
 def test_several_modes_need_votes(rng):
@@ -229,6 +233,94 @@ def test_sparse_rows_give_the_map_of_dense_ones_without_scaling(rng):
     dense = Atlas(LINEAR, random_state=0).fit(X, y)
     np.testing.assert_allclose(atlas.predict_proba(X), dense.predict_proba(X), atol=1e-6)
     np.testing.assert_allclose(atlas.transform(sparse.csr_array(X)), atlas.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("n", [500, 4000])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_parts_give_the_map_of_all_rows(kind, n, copies, rng, monkeypatch):
+    """Few rows are all kept; of many, the base model takes in those that are not."""
+    monkeypatch.setattr("labelens._judge.classes.MOST_KEPT", 1500)
+    y = rng.integers(0, 4, n)
+    X = rng.normal(size=(n, 5)) + 3 * np.eye(4, 5)[y]
+    y[:20] = 0  # the first part has one class
+    X, y = kind(np.round(X) if copies else np.where(X > 1, X, 0)), np.array(list("abcd"))[y]
+    whole = Atlas(LINEAR, random_state=0).fit(X, y)
+    ends = [0, 20, n // 4, n // 3, n]
+    parts = [slice(a, b) for a, b in pairwise(ends)]
+    grown = Atlas(LINEAR, random_state=0)
+    for part in parts:
+        grown.partial_fit(X[part], y[part])
+    several = [Atlas(LINEAR, random_state=0).partial_fit(X[p], y[p]) for p in parts[1:]]
+    first = Atlas(LINEAR, random_state=0).partial_fit(X[:20], y[:20])
+    assert not hasattr(first, "anchors_")
+    merged = reduce(Atlas.merge, several[1:], several[0].partial_fit(X[:20], y[:20]))
+    merged_heldout = len(merged.heldout_rows_)
+    for one in (grown, merged) if n == 4000 else (grown,):
+        np.testing.assert_allclose(one.transform(X), whole.transform(X), atol=1e-10)
+        np.testing.assert_allclose(one.predict_proba(X), whole.predict_proba(X), atol=1e-10)
+        assert one.heldout_score_ == pytest.approx(whole.heldout_score_, abs=1e-12)
+    assert merged_heldout == len(whole.heldout_rows_)
+    assert (merged_heldout < n / 5) == (n == 4000)
+
+
+def test_few_rows_of_parts_count_in_order(data):
+    X, y = data
+    halves = [
+        Atlas(LINEAR, random_state=0).partial_fit(X[h], y[h]) for h in (slice(75), slice(75, None))
+    ]
+    whole = Atlas(LINEAR, random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        halves[0].merge(halves[1]).transform(X), whole.transform(X), atol=1e-10
+    )
+
+
+def test_rows_cannot_be_added_to_every_atlas(data):
+    X, y = data
+    with pytest.raises(TypeError, match="needs a base model that has it"):
+        Atlas().partial_fit(X, y)
+    fitted = Atlas(LINEAR, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="keep no rows to add to"):
+        fitted.partial_fit(X, y)
+    with pytest.raises(ValueError, match="made by partial_fit"):
+        fitted.merge(fitted)
+    grown = Atlas(LINEAR, random_state=0).partial_fit(X, y)
+    with pytest.raises(ValueError, match="parameters differ"):
+        grown.merge(Atlas(LINEAR, detail=0.5, random_state=0).partial_fit(X, y))
+
+
+def test_arrays_of_other_libraries_are_answered_in_kind(data):
+    strict = pytest.importorskip("array_api_strict")
+    X, y = data
+    atlas = Atlas(LINEAR, random_state=0).fit(X, y)
+    rows = strict.asarray(np.array(X))
+    other = Atlas(LINEAR, random_state=0).fit(rows, strict.asarray(np.array(y)))
+    for method in ("transform", "predict_proba"):
+        found = getattr(other, method)(rows)
+        assert type(found) is type(rows)
+        np.testing.assert_allclose(np.from_dlpack(found), getattr(atlas, method)(X), atol=1e-10)
+    np.testing.assert_array_equal(other.predict(rows), atlas.predict(X))
+
+
+def test_many_classes(rng):
+    """Grouped into continents; 1,500 take 12 seconds."""
+    c = 400
+    centres = rng.normal(size=(c, 8)) * 4
+    y = np.repeat(np.arange(c), 4)
+    X = centres[y] + rng.normal(size=(len(y), 8)) * 0.3
+    atlas = Atlas(PCA(8), random_state=0).fit(X, y)
+    assert (atlas.predict(X) == y).mean() > 0.95
+    assert atlas.radii_.min() > 0
+
+
+def test_rare_classes_are_held_out_in_part(rng):
+    """Of many rows some are kept; of a class of 8 rows, up to 4 are held out."""
+    y = np.zeros(5000, dtype=int)
+    y[:2000], y[:8] = 1, 2
+    X = rng.normal(size=(5000, 4)) + 4 * np.eye(3, 4)[y]
+    atlas = Atlas(LINEAR, random_state=0).fit(X, y)
+    assert (y[atlas.heldout_rows_] == 2).sum() == 4
+    assert (atlas.predict(X[:8]) == 2).mean() > 0.7
 
 
 def test_wide_sparse_rows_stay_sparse(rng):

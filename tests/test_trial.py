@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from labelens import KernelSupervisedPCA, SupervisedPCA
+from labelens import Atlas, KernelSupervisedPCA, SupervisedPCA, knn_score
 from labelens._fit.task import is_continuous
 from labelens._judge.trial import held_out, try_out
 
@@ -43,7 +43,35 @@ def test_the_model_has_not_seen_the_held_out_labels(rng):
     trial = try_out(SupervisedPCA(1), X, y, 3)
     again = SupervisedPCA(1).fit(X[~trial.test], y[~trial.test])
     np.testing.assert_array_equal(trial.model.components_, again.components_)
-    np.testing.assert_array_equal(trial.Z, again.transform(X))
+    np.testing.assert_array_equal(trial.fitted, again.transform(X))
+    np.testing.assert_array_equal(trial.Z[trial.test], trial.fitted[trial.test])
+
+
+@pytest.mark.parametrize("model", [SupervisedPCA(4), Atlas(LINEAR, random_state=0)])
+def test_places_come_from_models_that_have_not_seen_the_label(rng, model):
+    X, y = rng.normal(size=(200, 150)), np.arange(200) % 5
+    trial = try_out(model, X, y, 0)
+    train = ~trial.test
+
+    def separated(Z):
+        labels = y[train]
+        return knn_score(Z[train][::2], labels[::2], Z[train][1::2], labels[1::2])
+
+    assert separated(trial.fitted) > separated(trial.Z) + 0.2
+    assert separated(trial.Z) < 0.4
+    places, mixed = trial.control
+    assert sorted(mixed) == sorted(y)
+    assert np.isfinite(places[trial.test]).all()
+    assert np.isfinite(places[train]).all() == isinstance(model, Atlas)
+
+
+def test_of_many_training_rows_some_are_placed(rng, monkeypatch):
+    monkeypatch.setattr("labelens._judge.classes.FEW_ROWS", 100)
+    X, y = rng.normal(size=(400, 3)), np.arange(400) % 2
+    trial = try_out(SupervisedPCA(1), X, y, 0)
+    placed = np.isfinite(trial.Z).all(axis=1)
+    assert placed[trial.test].all()
+    assert placed[~trial.test].sum() == 60
 
 
 def test_numbers_are_scored_by_r2(rng):
@@ -66,7 +94,7 @@ def test_scores_are_those_of_scikit_learn(rng):
         ((X[:, 0] > 0) + 2 * (X[:, 1] > 0), KNeighborsClassifier(1)),
     ):
         trial = try_out(SupervisedPCA(2, scale="standard"), X, y, 1)
-        test, Z = trial.test, trial.Z
+        test, Z = trial.test, trial.fitted
         raw = make_pipeline(StandardScaler(), rival).fit(X[~test], y[~test]).score(X[test], y[test])
         heldout = rival.fit(Z[~test], y[~test]).score(Z[test], y[test])
         scores = trial.each[0].scores

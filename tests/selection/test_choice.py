@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
-from labelens import KernelSupervisedPCA, SupervisedPCA, select
+from labelens import Atlas, KernelSupervisedPCA, SupervisedPCA, knn_score, select
 from labelens._fit.task import Task
 from labelens._judge import comparison
 from labelens._judge.candidates import LAPLACIAN_WIDTHS, SHRINKAGES, WIDTHS, what_varies
@@ -247,6 +249,35 @@ def test_linear_discriminant_analysis_is_among_the_candidates():
     chosen = select(X, y, random_state=0)
     whitened = [line for line in chosen.table if line["label_shrinkage"] == 0]
     assert max(line["score"] for line in whitened) > 0.9
+
+
+def test_few_components_of_many_classes_are_an_atlas():
+    # In random order: its first rows are by other writers.
+    X, X_new, y, y_new = train_test_split(
+        *load_digits(return_X_y=True), train_size=400, random_state=0
+    )
+    chosen = select(X, y, n_components=2, random_state=0)
+    assert isinstance(chosen.estimator, Atlas)
+    assert chosen.map is chosen.estimator
+    assert chosen.table[0]["method"].startswith("Atlas of ")
+    assert "Atlas of" in chosen.reason
+    assert repr(chosen).startswith("Selection of Atlas of")
+    assert str(chosen).count("Atlas of") == 2
+    # The score is one of held-out rows: new rows have about the same.
+    Z = chosen.estimator.transform(X_new)
+    fresh = [knn_score(chosen.estimator.transform(X), y, Z, y_new, n_neighbors=k) for k in (1, 15)]
+    assert abs(np.mean(fresh) - chosen.score) < 0.03
+    assert chosen.score > chosen.table[1]["score"] + 0.05
+    assert select(X, y, n_components=3, random_state=0).estimator.layout == "sphere"
+
+
+def test_the_map_of_a_full_embedding_is_proposed():
+    X, y = load_digits(return_X_y=True)
+    full = select(X[:300], y[:300], SupervisedPCA(9), random_state=0)
+    assert full.map.estimator.n_components == 9
+    assert not hasattr(full.map, "anchors_")
+    three = y < 3
+    assert select(X[three], y[three], SupervisedPCA(2), random_state=0).map is None
 
 
 def test_low_effort_compares_in_two_folds(blobs):

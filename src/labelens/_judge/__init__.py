@@ -12,6 +12,7 @@ audit.py                      `label_issues`: labels that are probably wrong
 explain.py                    `importances`: columns that an embedding depends on
 wheel.py                      `Wheel`: many classes on a circle
 atlas.py                      `Atlas`: discs of classes, and their inside
+arrange.py                    what an atlas is made of, of all rows or of parts
 
 The reports take any transformer with `fit(X, y)` and `transform(X)`, except
 `approximation_report`, which needs to know the exact solution. `labelens.plot` draws them.

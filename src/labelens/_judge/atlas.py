@@ -26,15 +26,15 @@ from .._base.validation import (
     check_weight,
     unchanged_on_error,
 )
-from .._core.class_scores import ClassScores, Codes, calibrated_scores
+from .._core.class_scores import ClassScores
+from .._core.labels import read_labels
 from .._core.labels.vocabulary import as_class_array
-from .._core.layout import anchors
 from .._core.local_maps import LocalMaps
 from .._core.moments import Array
-from .._core.neighbours import nearest
-from .._fit.task import Task, embedded
+from .._fit.task import embedded
 from ..methods import SupervisedPCA
-from .classes import LabelledRows, held_out_places, n_folds, read_classes, with_components
+from .arrange import Grown, arrange, blocks, place
+from .classes import LabelledRows, read_classes, with_components
 from .conformal import Conformal, ConformalSets
 from .selection import select
 
@@ -42,10 +42,6 @@ __all__ = ["Atlas"]
 
 LAYOUTS = ("plane", "circle", "sphere")
 FEWEST_ROWS = 10  # for `select`
-# Temperatures that are tried. Higher ones mix discs so much that the local maps are lost.
-TEMPERATURES = (0.25, 0.1, 0.05)
-NEIGHBOURS = 15
-BLOCK_NUMBERS = 1 << 22  # numbers of rows and classes held at a time
 
 
 class Atlas(
@@ -78,8 +74,9 @@ class Atlas(
         Size of the local maps, from 0 (rows of a class are on its anchor) to 1 (discs touch).
     temperature : float or "auto", default="auto"
         Low temperatures move rows to the discs of their most probable classes, high ones towards
-        places between discs. 1 uses the calibrated probabilities. "auto" is the highest of 0.25,
-        0.1 and 0.05 whose map of held-out rows is the most accurate, within one standard error.
+        places between discs. 1 uses the calibrated probabilities. "auto" is 0.1, or 0.25 or 0.05
+        where 1 and 15 neighbours on the map of held-out rows predict better with it, by more than
+        one standard error.
     missing_label : object, default=None
         Marker of rows without a label. They do not take part in the fit; `transform` places them.
     random_state : int, RandomState instance or None, default=None
@@ -145,6 +142,7 @@ class Atlas(
 
     _scores: ClassScores
     _local: LocalMaps
+    _grown: Grown  # after partial_fit
 
     def __init__(
         self,
@@ -192,6 +190,74 @@ class Atlas(
             self.estimator_ = known.fitted(base_model(self, known, seed))
             self.classes_ = as_class_array(classes)
             arrange(self, known, which, seed)
+            if hasattr(self, "_grown"):
+                del self._grown
+        return self
+
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows, and arrange the map anew: the one that `fit` makes of all rows.
+
+        The estimator has to be given, with `partial_fit` and numbers for parameters that `fit`
+        takes from all rows, such as `gamma`. Up to 15,000 distinct rows are kept. `heldout_rows_`
+        are numbers of kept rows. With one class only there is no map yet.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. Classes that are new after 15,000 distinct rows get no component.
+        classes : array-like, default=None
+            Not needed: classes may come in any part.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if not hasattr(self.estimator, "partial_fit"):
+            raise TypeError(
+                "partial_fit needs a base model that has it; pass estimator, such as "
+                f"SupervisedPCA(). It is {self.estimator!r}."
+            )
+        grown = getattr(self, "_grown", None)
+        if grown is None and hasattr(self, "anchors_"):
+            raise ValueError("This atlas was made by fit or load, which keep no rows to add to.")
+        with unchanged_on_error(self):
+            rows = devices.host(check_rows(self, X, reset=grown is None))
+            weight = check_weight(sample_weight, rows)
+            labels, labelled = read_labels(y, rows.shape[0], self.missing_label)
+            which = np.flatnonzero(labelled)
+            weight = np.ones(len(labels)) if weight is None else weight[which]
+            part = Grown(rows[which], labels, weight)
+            self._grown = part if grown is None else grown.merge(part)
+            self._grown.arrange(self)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in the rows of another atlas, as if fitted on the rows of both.
+
+        Parameters
+        ----------
+        other : Atlas with the same parameters, made by partial_fit; it is not changed
+
+        Returns
+        -------
+        self
+        """
+        for one in (self, other):
+            check_is_fitted(one, "anchors_")
+            if not hasattr(one, "_grown"):
+                raise ValueError("merge takes atlases made by partial_fit, which keeps their rows.")
+        if repr(self) != repr(other):
+            raise ValueError(f"The parameters differ: {self!r} and {other!r}.")
+        with unchanged_on_error(self):
+            self._grown = self._grown.merge(other._grown)
+            self._grown.arrange(self)
         return self
 
     def transform(self, X: MatrixLike) -> NDArray[Any]:
@@ -261,7 +327,7 @@ class Atlas(
         rows = self._checked(X)
         places = embedded(self.estimator_, rows)
         scores = np.empty((rows.shape[0], len(self.classes_)))
-        for here in _blocks(len(scores), scores.shape[1]):
+        for here in blocks(len(scores), scores.shape[1]):
             scores[here] = self._scores(places[here])
         return rows, scores
 
@@ -302,75 +368,3 @@ def base_model(atlas: Atlas, known: LabelledRows, seed: int) -> Any:
         return SupervisedPCA(min(known.c - 1, d), shrinkage=0.1)
     model = select(known.rows, known.labels, random_state=seed).estimator
     return model if known.given is None else clone(model)
-
-
-def arrange(atlas: Atlas, known: LabelledRows, which: Codes, seed: int) -> None:
-    """Fit all but the base model, which is fitted."""
-    rows, places = held_out_places(atlas.estimator_, known, seed)
-    codes, weight = known.codes[rows], known.weight[rows]
-    folds = Task(places, codes, "classes").folds(n_folds(len(codes)), seed)
-    atlas._scores, scores = calibrated_scores(places, codes, weight, known.c, folds)
-    atlas._conformal = Conformal.of(scores, codes, atlas._scores.means, places)
-    apart = dissimilarities(scores, codes, weight, known.c)
-    atlas.anchors_, atlas.radii_ = anchors(apart, atlas.layout)
-    dimensions = atlas.anchors_.shape[1]
-    there = devices.host(known.rows)
-    atlas._local = LocalMaps.of(there, known.codes, known.weight, known.c, dimensions)
-    points = atlas._local.project(there[rows])
-    atlas.temperature_ = (
-        _accurate_temperature(atlas, scores, points, codes)
-        if isinstance(atlas.temperature, str)
-        else float(atlas.temperature)
-    )
-    atlas.heldout_rows_ = which[rows]
-    atlas.heldout_embedding_ = place(atlas, scores, points)
-    atlas.heldout_score_ = float(weight @ (scores.argmax(axis=1) == codes) / weight.sum())
-
-
-def place(atlas: Atlas, scores: Array, points: Array) -> Array:
-    """(n, c) class scores, (n, q) projected rows -> (n, 2) or (n, 3) places."""
-    places = np.empty((len(scores), atlas.anchors_.shape[1]))
-    size = atlas.detail * atlas.radii_
-    for here in _blocks(len(scores), scores.shape[1] * places.shape[1]):
-        p = softmax(scores[here] / atlas.temperature_, axis=1)
-        places[here] = p @ atlas.anchors_ + atlas._local.mixed(points[here], p, size)
-    return places
-
-
-def dissimilarities(scores: Array, codes: Codes, weight: Array, c: int) -> Array:
-    """(n, c) scores -> (c, c) symmetric: by how much the score of the other class is smaller."""
-    means = np.zeros((c, c))
-    for number in range(c):
-        own = codes == number
-        if own.any():
-            means[number] = weight[own] @ scores[own] / weight[own].sum()
-    apart = np.diag(means)[:, None] - means
-    apart = np.maximum(apart + apart.T, 0)
-    np.fill_diagonal(apart, 0)
-    return apart
-
-
-def _accurate_temperature(atlas: Atlas, scores: Array, points: Array, codes: Codes) -> float:
-    """The highest temperature whose map of held-out rows has the best accuracy, within an error."""
-    right = []
-    for temperature in TEMPERATURES:
-        atlas.temperature_ = temperature
-        places = place(atlas, scores, points)
-        k = min(NEIGHBOURS, len(places) - 1)
-        # A row is the first of its own neighbours.
-        near = codes[nearest(places, places, k + 1)[:, 1:]]
-        votes = np.zeros(scores.shape)
-        np.add.at(votes, (np.arange(len(near))[:, None], near), 1)
-        right.append((votes.argmax(axis=1) == codes).astype(float))
-    accuracies = [float(one.mean()) for one in right]
-    best = right[int(np.argmax(accuracies))]
-    for temperature, one in zip(TEMPERATURES, right, strict=True):
-        apart = best - one
-        if apart.mean() <= apart.std() / np.sqrt(len(apart)):
-            return temperature
-    raise AssertionError  # the best is no worse than itself
-
-
-def _blocks(n: int, width: int) -> list[slice]:
-    size = max(1, BLOCK_NUMBERS // width)
-    return [slice(start, start + size) for start in range(0, n, size)]

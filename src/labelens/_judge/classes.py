@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
@@ -17,10 +21,21 @@ from .._core.labels import choose_kernel, read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
 from .._fit.task import Task, embedded
-from .crossed import FoldEmbedding
+from .crossed import FoldEmbedding, fold_embeddings
 
-# Up to so many rows are all held out once, in five folds; of more rows some are held out.
-FEW_ROWS, FOLDS, HELD_OUT = 3000, 5, 0.2
+# Up to so many rows are all held out once, in five folds; of more rows some are kept, and a share
+# of these is held out.
+FEW_ROWS, FOLDS, HELD_OUT, MOST_KEPT = 3000, 5, 0.2, 15_000
+ALWAYS = 5  # rows of a class that are kept in any case
+
+
+def warn_of_column(y: Any) -> None:
+    if getattr(y, "shape", ())[1:] == (1,):
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Pass an array of shape (n,).",
+            DataConversionWarning,
+        )
 
 
 def read_classes(
@@ -32,12 +47,7 @@ def read_classes(
     """
     if y is None:
         raise ValueError(f"{what} requires y to be passed, but the target y is None.")
-    if getattr(y, "shape", ())[1:] == (1,):
-        warn_user(
-            "A column-vector y was passed when a 1d array was expected. "
-            "Pass an array of shape (n,).",
-            DataConversionWarning,
-        )
+    warn_of_column(y)
     labels, labelled = read_labels(y, n_rows, marker)
     which = np.flatnonzero(labelled)
     if weight is not None:
@@ -87,8 +97,105 @@ class LabelledRows:
         return clone(model).fit(self.rows, self.labels, **weight)
 
 
+@dataclass(frozen=True)
+class KeptRows:
+    """The distinct labelled rows with the smallest hashes, in their order.
+
+    Which rows these are does not depend on the order of all rows, nor on the parts that they come
+    in. Copies of a row are one row with their weight.
+    """
+
+    rows: Any
+    labels: Any
+    weight: Array
+    hashes: NDArray[np.uint64]
+    first: Codes  # number of the row, or of its first copy
+
+    @classmethod
+    def of(cls, rows: Any, labels: Any, weight: Array | None) -> KeptRows:
+        """All rows, to be reduced."""
+        n = len(labels)
+        weight = np.ones(n) if weight is None else weight
+        return cls(rows, labels, weight, hashes(rows, labels), np.arange(n))
+
+    def reduced(self) -> tuple[KeptRows, KeptRows]:
+        """These rows, and the others."""
+        _, first, which = np.unique(self.hashes, return_index=True, return_inverse=True)
+        one = self.only(first, np.bincount(which, self.weight).astype(np.float64))
+        here = (np.arange(len(first)) < MOST_KEPT) | (one.rank_in_class() < ALWAYS)
+        return one.only(np.flatnonzero(here)), one.only(np.flatnonzero(~here))
+
+    def only(self, which: Codes, weight: Array | None = None) -> KeptRows:
+        weight = self.weight[which] if weight is None else weight
+        one = self.rows[which], self.labels[which], weight, self.hashes[which], self.first[which]
+        return KeptRows(*one)
+
+    def merge(self, other: KeptRows) -> KeptRows:
+        stack = sparse.vstack if sparse.issparse(self.rows) else np.concatenate
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        both, *others = pairs
+        rows: Any = stack(both)
+        rows = sparse.csr_array(rows) if sparse.issparse(rows) else rows
+        return KeptRows(rows, *map(np.concatenate, others))
+
+    def rank_in_class(self) -> Codes:
+        codes = number_labels(self.labels, label_kind(self.labels[0]), np.arange(len(self.labels)))
+        order = np.argsort(codes[1], kind="stable")
+        starts = np.searchsorted(codes[1][order], np.arange(len(codes[0])))
+        ranks = np.empty(len(order), dtype=np.intp)
+        ranks[order] = np.arange(len(order)) - starts[codes[1][order]]
+        return ranks
+
+    def held_out(self) -> Codes:
+        """The first of all, and of every class, but no more than half of a class."""
+        ranks = self.rank_in_class()
+        codes = number_labels(self.labels, label_kind(self.labels[0]), np.arange(len(ranks)))[1]
+        half = np.bincount(codes)[codes] // 2
+        first = np.arange(len(ranks)) < int(HELD_OUT * len(ranks))
+        return np.flatnonzero((first | (ranks < ALWAYS)) & (ranks < half))
+
+
+def hashes(rows: Any, labels: Any) -> NDArray[np.uint64]:
+    """(n,) of the numbers and the label of each row."""
+    if sparse.issparse(rows):
+        rows = sparse.csr_array(rows, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        ends, columns = rows.indptr.tolist(), rows.indices.astype(np.int64)
+        parts = [columns[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in pairwise(ends)]
+    else:
+        parts = [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]  # no -0.0
+    texts = (str(label).encode() for label in labels.tolist())
+    digests = (
+        blake2b(part, digest_size=8, key=text[:64]).digest()
+        for part, text in zip(parts, texts, strict=True)
+    )
+    return np.frombuffer(b"".join(digests), dtype="<u8")
+
+
 def n_folds(n: int) -> int:
     return max(2, min(FOLDS, n // 2))
+
+
+def held_out_folds(task: Task, seed: int) -> list[tuple[Codes, Codes]]:
+    """Training and held-out rows: every row is held out once, or, of many rows, some are."""
+    if task.n <= FEW_ROWS:
+        return task.folds(n_folds(task.n), seed)
+    some = task.sample(min(FEW_ROWS, int(task.n * HELD_OUT)), np.random.default_rng(seed))
+    return [(np.setdiff1d(np.arange(task.n), some), some)]
+
+
+def unseen_places(model: Any, task: Task, frame: Array, seed: int) -> tuple[Codes, Array]:
+    """Rows, and their places by models fitted without them, in the frame of the model of all."""
+    folds = held_out_folds(task, seed)
+    places = np.empty(frame.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit of all rows has given them already
+        for part in fold_embeddings(model, task, folds):
+            places[part.test] = part.moved_onto(frame)
+    some = np.sort(np.concatenate([test for _, test in folds]))
+    return some, places[some]
 
 
 def held_out_places(model: Any, known: LabelledRows, seed: int) -> tuple[Codes, Array]:
@@ -97,13 +204,7 @@ def held_out_places(model: Any, known: LabelledRows, seed: int) -> tuple[Codes, 
     A flexible model leaves next to nothing within the classes of its training rows; so what new
     rows look like can be learnt from held-out rows only.
     """
-    n = len(known.codes)
-    task = Task(known.rows, known.codes, "classes")
-    if n > FEW_ROWS:
-        some = task.sample(min(FEW_ROWS, int(n * HELD_OUT)), np.random.default_rng(seed))
-        folds = [(np.setdiff1d(np.arange(n), some), some)]
-    else:
-        folds = task.folds(n_folds(n), seed)
+    folds = Task(known.rows, known.codes, "classes").folds(n_folds(len(known.codes)), seed)
     frame = embedded(model, known.rows)
     found = np.empty_like(frame)
     with warnings.catch_warnings():
@@ -111,5 +212,11 @@ def held_out_places(model: Any, known: LabelledRows, seed: int) -> tuple[Codes, 
         for train, test in folds:
             own = known.only(train).fitted(clone(model))
             found[test] = FoldEmbedding(train, test, embedded(own, known.rows)).moved_onto(frame)
-    rows = np.sort(np.concatenate([test for _, test in folds]))
-    return rows, found[rows]
+    return np.arange(len(found)), found
+
+
+def places_without(model: Any, own: Any, rows: Any, held_out: Codes) -> Array:
+    """(m, k) places of held-out rows by a model fitted without them, in the frame of the model."""
+    train = np.setdiff1d(np.arange(rows.shape[0]), held_out)
+    part = FoldEmbedding(train, held_out, embedded(own, rows))
+    return part.moved_onto(embedded(model, rows))

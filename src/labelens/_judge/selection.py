@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import sem
 from sklearn.base import clone
 
 from .._base import devices
@@ -18,14 +20,18 @@ from .._fit.batch import read_batch
 from .._fit.projection import Projection
 from .._fit.task import Kind, Task
 from ..methods import METHODS, SupervisedPCA
-from .candidates import make_candidates, read_templates, what_varies
+from .candidates import MOST_COMPONENTS, make_candidates, read_templates, what_varies
 from .comparison import Judging, compared, simpler_first
+
+if TYPE_CHECKING:
+    from .atlas import Atlas
 
 __all__ = ["Selection", "select"]
 
 SHOWN = 10
 SCORES = ("score", "error", "smoothed")
 LARGEST = 1e140
+ATLAS_OF = "Atlas of "  # before the name of its base model
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +54,19 @@ class Selection:
         are more than 1,000 rows or the estimators were given.
     reason : str
         Why it is the best, in a sentence.
+    map : Atlas or None
+        For more than three classes, the map of them over the estimator, not fitted; or the
+        estimator, where it is an atlas. None for other labels.
     """
 
-    estimator: Projection
+    estimator: Projection | Atlas
     params: dict[str, Any]
     score: float
     error: float
     metric: str
     table: list[dict[str, Any]]
     reason: str
+    map: Atlas | None = None
 
     def __repr__(self) -> str:
         best = _described(self.table[0], list(self.params))
@@ -120,6 +130,9 @@ def select(
         Dimensions to try. None leaves those of the `estimators`; without these it is as many as
         the labels have: the classes less one, at most the columns of X, and at most 32. Of
         numbers it is two, or one for each column of labels where their kernel is linear.
+        For 2 or 3, without `estimators` and `grid`, the classes being more than that plus one,
+        `labelens.Atlas` over the best model of n_classes - 1 components is tried too; its score is
+        that of its held-out places.
     grid : dict of parameter names and lists of values, default=None
         What to vary; an estimator that lacks a parameter is not varied in it. None in place of a
         list is the default one of "gamma" (0.1, 0.3, 1, 3 and 10 times the rule "scale"),
@@ -212,7 +225,14 @@ def select(
     get_ready(batch.rows.shape[0] * batch.rows.shape[1])
     if effort == "low":
         cv = 2
-    candidates = make_candidates(templates, rows, batch, n_components, grid, seed, effort)
+    classes = len(set(rows.labels.tolist())) if _is_one_column_of_classes(rows) else 0
+    full = min(classes - 1, batch.rows.shape[1], MOST_COMPONENTS)
+    plain = not templates and not grid and groups is None and nuisance is None
+    plain = plain and scoring == "knn" and not n_neighbors
+    few = n_components if plain and n_components in (2, 3) else full
+    with_atlas = isinstance(few, int) and full > few
+    sizes = [few, full] if with_atlas else n_components
+    candidates = make_candidates(templates, rows, batch, sizes, grid, seed, effort)
     _refuse_other_rows(candidates, lead)
     judging = Judging(scoring, n_neighbors, seed)
     outcomes = compared(candidates, rows, batch, max_rows, cv, judging, not templates)
@@ -220,8 +240,10 @@ def select(
     order = sorted(
         range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].smoothed)
     )
+    bases = [i for i in order if with_atlas and candidates[i].n_components == full]
+    order = [i for i in order if i not in bases]
     order = simpler_first(order, candidates, outcomes)
-    names = what_varies(candidates)
+    names = what_varies([candidates[i] for i in order])
     table: list[dict[str, Any]] = [
         {
             "method": type(candidates[i]).__name__,
@@ -234,17 +256,60 @@ def select(
         }
         for i in order
     ]
-    best = clone(candidates[order[0]]).fit(X, y, nuisance=nuisance)
-    metric = judging.metric(rows)
+    best: Any = None
+    if bases:
+        base = candidates[simpler_first(bases, candidates, outcomes)[0]]
+        atlas, line = _try_atlas(base, X, y, few, judging.neighbours(rows), rows.labels, seed)
+        if line["score"] > table[0]["score"]:
+            best = atlas
+            varied = {name: getattr(base, name, None) for name in names}
+            table.insert(0, {**table[0], **varied, **line})
+    if best is None:
+        best = clone(candidates[order[0]]).fit(X, y, nuisance=nuisance)
+    metric, model = judging.metric(rows), getattr(best, "estimator_", best)
     return Selection(
         best,
-        {name: getattr(best, name) for name in names if hasattr(best, name)},
+        {name: getattr(model, name) for name in names if hasattr(model, name)},
         table[0]["score"],
         table[0]["error"],
         metric,
         table,
         _reason(table, names, metric, cv, rows.n),
+        _map_over(best, seed) if classes > 3 else None,
     )
+
+
+def _is_one_column_of_classes(rows: Task) -> bool:
+    return rows.kind == "classes" and rows.labels.ndim == 1
+
+
+def _try_atlas(
+    base: Projection,
+    X: Any,
+    y: Any,
+    k: int,
+    neighbours: list[int | None],
+    labels: Any,
+    seed: int,
+) -> tuple[Atlas, dict[str, Any]]:
+    """An atlas over the base, fitted, and its line in the table, by its held-out places."""
+    from .atlas import Atlas
+
+    atlas = Atlas(base, layout="plane" if k == 2 else "sphere", random_state=seed).fit(X, y)
+    task = Task(None, labels[atlas.heldout_rows_], "classes")
+    places = atlas.heldout_embedding_
+    several = [task.guesses(places, task.labels, k=some) == task.labels for some in neighbours]
+    right = np.mean(several, axis=0)
+    line = {"method": ATLAS_OF + type(base).__name__}
+    mean = float(right.mean())
+    score = {"score": mean, "error": float(sem(right)), "smoothed": mean}
+    return atlas, line | score | {"rows": len(right), "folds": 1}
+
+
+def _map_over(best: Any, seed: int) -> Atlas:
+    from .atlas import Atlas
+
+    return best if isinstance(best, Atlas) else Atlas(clone(best), random_state=seed)
 
 
 def _refuse_values(rows: Any, names: Any) -> None:
@@ -283,8 +348,12 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
     nearby = "" if best["score"] == highest else " with its neighbours in the grid"
     text = (
         f"{_described(best, names)} has the best held-out {metric}{nearby}, {best['score']:.4f} ± "
-        f"{best['error']:.4f}, in {cv} folds of {rows}{again}"
+        f"{best['error']:.4f}, "
     )
+    if best["method"].startswith(ATLAS_OF):
+        text += f"of {best['rows']:,} rows"
+    else:
+        text += f"in {cv} folds of {rows}{again}"
     others = [line for line in table if line["method"] != best["method"]] or table[1:]
     if not others:
         return text + "."
@@ -298,7 +367,8 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
 
 def _described(line: Mapping[str, Any], names: list[str]) -> str:
     """The method and what it has other than by default."""
-    usual = {one.__name__: settings.values(one()) for one in METHODS.values()}[line["method"]]
+    method = line["method"].removeprefix(ATLAS_OF)
+    usual = {one.__name__: settings.values(one()) for one in METHODS.values()}[method]
     values = [
         f"{name}={_shown(line[name])}"
         for name in names

@@ -17,6 +17,8 @@ from .._base.optional import require
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._fit.shuffles import shuffler
 from .._fit.task import Kind, Task, score, spelled, task_kind
+from .atlas import Atlas
+from .classes import unseen_places
 
 HELD_OUT = 0.25
 # Rows that neighbours are looked for among, and rows that look: more would take minutes.
@@ -47,7 +49,12 @@ class Judgement:
 @dataclass(frozen=True)
 class Trial:
     model: Any  # fitted on the training rows
-    Z: NDArray[Any]  # (n, k) of all rows
+    # (n, k): every row by a model that has not seen its label, in one frame; nan where there is
+    # none, for some of very many training rows.
+    Z: NDArray[Any]
+    fitted: NDArray[Any]  # (n, k): all rows by the model
+    # The same as Z with shuffled labels, and these; nan for training rows if the model is no atlas.
+    control: tuple[NDArray[Any], NDArray[Any]]
     test: NDArray[np.bool_]  # (n,)
     continuous: bool
     fit_seconds: float
@@ -114,14 +121,15 @@ def try_out(
     model = clone(model).fit(rows(train), labels[train], **aside)
     seconds = perf_counter() - start
     report_stage(JUDGING)
-    Z = model.transform(rows(np.arange(len(X))))
+    everything = rows(np.arange(len(X)))
+    Z = model.transform(everything)
+    task = Task(X, labels, "numbers" if continuous else "classes")
     draw = np.random.default_rng(seed)
     known = some_of(train, MOST_NEIGHBOURS, draw)
     asked = some_of(np.flatnonzero(test), MOST_QUERIES, draw)
     mixed = labels[shuffler(X, labels)(draw)]
     control = clone(model).fit(rows(train), mixed[train], **aside)
     plain = StandardScaler().fit(X[known])
-    task = Task(X, labels, "numbers" if continuous else "classes")
     learnt = labels[known]
     guesses = task.guesses(Z[known], learnt, Z[asked])
     # What a picture of the fitted rows suggests: each by its nearest other rows.
@@ -150,7 +158,24 @@ def try_out(
 
     each = [judge(j) for j in range(1 if labels.ndim == 1 else labels.shape[1])]
     sampled = len(known) + len(asked) < len(X)
-    return Trial(model, Z, test, continuous, seconds, sampled, each)
+    honest = Z.copy()
+    which, places = unseen(model, task.only(train), Z[train], seed)
+    honest[train] = np.nan
+    honest[train[which]] = places
+    drawn = np.full(Z.shape, np.nan)
+    drawn[test] = control.transform(rows(np.flatnonzero(test)))
+    if isinstance(control, Atlas):
+        drawn[train[control.heldout_rows_]] = control.heldout_embedding_
+    return Trial(model, honest, Z, (drawn, mixed), test, continuous, seconds, sampled, each)
+
+
+def unseen(
+    model: Any, task: Task, fitted: NDArray[Any], seed: int
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Training rows, and their places by models fitted without them, in the frame of the model."""
+    if isinstance(model, Atlas):
+        return model.heldout_rows_, model.heldout_embedding_
+    return unseen_places(clone(model), task, fitted, seed)
 
 
 def some_of(rows: NDArray[np.intp], most: int, draw: np.random.Generator) -> NDArray[np.intp]:

@@ -118,7 +118,7 @@ def embed(
             labels = dict(zip(table.columns, [y] if y.ndim == 1 else y.T, strict=True))
             record = summary(place, table, reason, trial, labels, kind)
             bar.at(WRITING)
-            frame = embedding_frame(table.shown.index, trial.Z, trial.test, labels)
+            frame = embedding_frame(table.shown.index, trial.fitted, trial.test, labels)
             tables.write(with_unlabelled(frame, table, trial.model), folder / embedding)
             model = trial.model
             if refit:
@@ -339,9 +339,11 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
     places = figure.subplots(down, across, squeeze=False).ravel()
     for ax in places[len(shown) :]:
         ax.remove()
+    drawn = np.isfinite(trial.Z).all(axis=1)  # the rows that a model placed without their labels
     for ax, (name, values), judgement in zip(places, shown, trial.each, strict=False):
         kind: Kind = "numbers" if trial.continuous else "classes"
-        plot.scatter(trial.Z, values, ax=ax, test=trial.test, task=kind)
+        plot.scatter(trial.Z[drawn], values[drawn], ax=ax, test=trial.test[drawn], task=kind)
+        ax.set_adjustable("box")  # the limits stay as they are
         scores = judgement.scores
         title = (
             f"{method if len(columns) == 1 else shown_name(name)}: held-out {scores.metric} "

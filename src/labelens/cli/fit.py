@@ -25,7 +25,18 @@ from .._out_of_core.plan import CHUNK_BYTES
 from ..persist import load_with_table, save
 from ..tables import TableEncoder, located
 from . import options as o
-from .build import READING, build, choose, label_names, load, matching, pick_model, settle, stages
+from .build import (
+    READING,
+    build,
+    choose,
+    label_names,
+    load,
+    matching,
+    pick_map,
+    pick_model,
+    settle,
+    stages,
+)
 from .output import Bar, Meter, in_words, new_file, show
 
 # Rows that methods are compared on, and labels that are looked at, where rows come in chunks.
@@ -54,6 +65,8 @@ def fit(
     json: o.Json = False,
 ) -> None:
     """Fit a model on all rows and keep it; `labelens transform` embeds new rows with it.
+
+    For one column of classes, without other options, it is an atlas: a 2-D map of the classes.
 
     \b
     labelens fit train.parquet --label species --out species.labelens
@@ -99,10 +112,16 @@ def fit(
         ):
             table = load(place, columns, bar, transpose=transpose)
             notes = list(table.notes)
-            y = table.labels
-            asked, kind = settle(wanted.parameters(), y, len(table.names), notes, columns.kind)
+            y, settled = table.labels, list[str]()
+            asked, kind = settle(wanted.parameters(), y, len(table.names), settled, columns.kind)
             everything = np.arange(len(y))
-            model, reason = pick_model(wanted.method, table, asked, bar, kind, everything)
+            # An atlas has no moments to keep.
+            wants_map = wanted.method == o.Method.atlas or not moments
+            chosen = pick_map(wanted, table, bar, kind, everything) if wants_map else None
+            if chosen is None:
+                notes += settled
+                chosen = pick_model(wanted.method, table, asked, bar, kind, everything)
+            model, reason = chosen
             bar.at(FITTING)
             rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             start = perf_counter()

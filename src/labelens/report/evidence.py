@@ -22,6 +22,7 @@ MEANINGS = {
 }
 MOST_CLASSES = 60
 SHADES = 10
+SAME = 0.05  # accuracy; twice that of R²: within it, raw columns are about as good
 LIGHT = 0.01  # shrinkage to try where plain directions show little
 
 GRADES = ("Chance", "Weak", "Moderate", "Strong")
@@ -34,8 +35,10 @@ RULE = (
     "for R²). Chance: the 95 % interval of the held-out score holds the baseline, or the score "
     "exceeds it by at most 0.01 (0.05 for R²). Weak, moderate, strong: it covers less than a "
     "third, less than two thirds, or more of the way from the baseline to 1. A difference from raw "
-    "columns or training rows is named when it exceeds two standard errors and 0.01. Intervals are "
-    "Wilson's for accuracy, and by Fisher's z of the correlation for R²."
+    "columns or training rows is named when it exceeds two standard errors and 0.01 (half the "
+    "interval and 0.05 for R²). Raw columns are called about as good only if two standard errors "
+    "around the difference are within 0.05 (0.1 for R²). Intervals are Wilson's for accuracy, and "
+    "by Fisher's z of the correlation for R²."
 )
 
 
@@ -75,9 +78,13 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> Verdict:
     majority, shuffled = scores["majority"], scores["shuffled"]
     is_r2 = scores["metric"] == "k-NN R^2"
 
-    def beats(better: float, worse: float) -> bool:
-        variance = max(0.0, better * (1 - better) + worse * (1 - worse)) / max(1, n_heldout)
-        return better - worse > (0.05 if is_r2 else max(0.01, 2 * math.sqrt(variance)))
+    def margin(one: float, other: float) -> float:
+        """What a difference has to exceed, lest it be chance."""
+        if is_r2:
+            low, high = interval(scores, n_heldout)
+            return max(0.05, (high - low) / 2)
+        variance = max(0.0, one * (1 - one) + other * (1 - other)) / max(1, n_heldout)
+        return max(0.01, 2 * math.sqrt(variance))
 
     if heldout is None:
         return Verdict(UNKNOWN, "No rows were held out, so the accuracy for new rows is unknown.")
@@ -102,17 +109,23 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> Verdict:
     level = 1 + sum(covered >= third for third in THIRDS)
     sentence = f"This embedding predicts held-out labels: {numbers}"
     if raw is not None:
-        sentence += f"; {_compared(beats(heldout, raw), beats(raw, heldout))}"
-    if train is not None and train - heldout > 0.1 and beats(train, heldout):
+        sentence += f"; {_compared(heldout, raw, margin(heldout, raw), is_r2)}"
+    if train is not None and train - heldout > max(0.1, margin(train, heldout)):
         sentence += "; it fits the training rows much better, so trust the held-out number only"
     if shuffled is None:
         sentence += "; no control with shuffled labels was run"
     return Verdict(GRADES[level], sentence + ".")
 
 
-def _compared(better: bool, worse: bool) -> str:
-    how = "better than" if better else "less well than" if worse else "about as well as"
-    return f"{how} the raw columns"
+def _compared(heldout: float, raw: float, margin: float, is_r2: bool) -> str:
+    """In words; `margin` is what the difference has to exceed."""
+    if heldout - raw > margin:
+        return f"better than the raw columns ({raw:z.3f})"
+    if raw - heldout > margin:
+        return f"less well than the raw columns ({raw:z.3f})"
+    if margin + abs(heldout - raw) <= SAME * (2 if is_r2 else 1):
+        return f"about as well as the raw columns ({raw:z.3f})"
+    return f"the raw columns have {raw:z.3f}, and the held-out rows are too few to compare"
 
 
 def advice(grade: str, kernelised: bool, shrinkage: Any) -> str:

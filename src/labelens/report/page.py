@@ -93,7 +93,6 @@ def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     made = {
         name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>'
         for name, heading, markup in sections
-        if markup
     }
     made["scree"] = f'<div class="pair">{made["scree"]}{made.pop("gamma")}</div>'
     return "".join(made.values())
