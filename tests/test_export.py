@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import labelens
 from hostile_names import HOSTILE_NAMES
 from labelens import (
+    Atlas,
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
     SupervisedPCA,
@@ -41,11 +42,11 @@ def run_onnx():
     runtime = pytest.importorskip("onnxruntime", reason="needs the onnx extra")
     pytest.importorskip("onnx", reason="needs the onnx extra")
 
-    def run(model, X):
+    def run(model, X, several=False):
         content = os.fspath(model) if isinstance(model, os.PathLike) else model
         session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
-        (found,) = session.run(None, {session.get_inputs()[0].name: X})
-        return found
+        found = session.run(None, {session.get_inputs()[0].name: X})
+        return found if several else found[0]
 
     return run
 
@@ -110,6 +111,30 @@ def test_a_graph_does_what_transform_does(name, rng, tmp_path, run_onnx):
             assert found.dtype == dtype
             size = max(1.0, np.abs(truth).max())
             np.testing.assert_allclose(found, truth, rtol=0, atol=tolerance * size)
+
+
+@pytest.mark.parametrize("several_modes", [False, True])
+@pytest.mark.parametrize("layout", ["plane", "sphere"])
+@pytest.mark.parametrize(
+    "base",
+    [
+        SupervisedPCA(shrinkage=0.1, scale="standard"),
+        KernelSupervisedPCA(shrinkage=0.01, n_random_features=64, random_state=0),
+    ],
+)
+def test_an_atlas_is_written_out(rng, tmp_path, run_onnx, base, layout, several_modes):
+    X, y = rows_and_labels(rng)
+    if several_modes:
+        angle = rng.uniform(0, 2 * np.pi, 300)
+        X = np.column_stack([np.cos(angle), np.sin(angle), 0.1 * rng.normal(size=300)])
+        y = np.floor(angle / (np.pi / 4)).astype(int) % 4
+    atlas = Atlas(base, layout=layout, random_state=0).fit(X, y)
+    export.onnx(atlas, tmp_path / "m.onnx", double=True)
+    Z, p = run_onnx(tmp_path / "m.onnx", X, several=True)
+    np.testing.assert_allclose(Z, atlas.transform(X), atol=1e-8)
+    np.testing.assert_allclose(p, atlas.predict_proba(X), atol=1e-8)
+    if several_modes and base.scale is not None:
+        assert atlas.votes_  # or they are not tested
 
 
 @pytest.mark.parametrize("d", [3, 17, 200])

@@ -333,6 +333,17 @@ def test_the_grade_follows_the_rule(changes, n, grade, words):
     assert "columns do not" not in verdict.sentence
 
 
+def test_shuffled_labels_are_shown_beside(tmp_path):
+    contents = make.make_contents()
+    Z = contents.Z.copy()
+    Z[:100] = np.nan  # rows without a place
+    control = Z[:, ::-1], contents.labels["digit"].values[::-1]
+    page = page_of(tmp_path, make.make_contents(Z=Z, control=control))
+    assert any(a.get("src", "").startswith("data:image/png") for _, a in page.elements)
+    with pytest.raises(ValueError, match="control has shape"):
+        make.make_contents(control=(Z[1:], control[1]))
+
+
 def test_intervals_hold_what_they_promise(rng):
     """Of accuracies and of squared correlations, about 95 of 100 intervals hold the truth."""
     truth, n, inside = 0.8, 60, 0

@@ -157,7 +157,6 @@ def test_readme_can_be_pasted_into_a_console(tmp_path):
     (printed,) = pasted("README.md", tmp_path, together=True)
     assert "(450, 2) accuracy 0.9" in printed
     assert "mean of 1-NN and 15-NN accuracy" in printed
-    assert (tmp_path / "digits.png").exists()
 
 
 def test_readme_is_short_and_its_file_exists():

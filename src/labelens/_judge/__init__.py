@@ -13,6 +13,7 @@ explain.py                    `importances`: columns that an embedding depends o
 wheel.py                      `Wheel`: many classes on a circle
 atlas.py                      `Atlas`: discs of classes, and their inside
 arrange.py                    what an atlas is made of, of all rows or of parts
+value_map.py                  `ValueMap`: a number as label, and the variation at each level
 
 The reports take any transformer with `fit(X, y)` and `transform(X)`, except
 `approximation_report`, which needs to know the exact solution. `labelens.plot` draws them.
@@ -27,6 +28,7 @@ from .metrics import HSICTest, hsic, hsic_test, knn_score, subspace_distance
 from .permutation import PermutationReport, permutation_report
 from .selection import Selection, select
 from .stability import Movement, StabilityReport, stability_report
+from .value_map import ValueMap
 from .wheel import Wheel
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "PermutationReport",
     "Selection",
     "StabilityReport",
+    "ValueMap",
     "Wheel",
     "approximation_report",
     "cross_embed",

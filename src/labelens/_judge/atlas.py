@@ -34,7 +34,11 @@ from .._core.moments import Array
 from .._fit.task import embedded
 from ..methods import SupervisedPCA
 from .arrange import Grown, arrange, blocks, place
-from .classes import LabelledRows, read_classes, with_components
+from .classes import (
+    LabelledRows,
+    read_classes,
+    with_components,
+)
 from .conformal import Conformal, ConformalSets
 from .selection import select
 

@@ -278,6 +278,7 @@ def contents(
         command=shlex.join(["labelens", *sys.argv[1:]]),
         about={**facts, **versions()},
         Z=trial.Z,
+        control=trial.control,
         test=trial.test,
         labels={
             name: Label(values, asdict(one.scores), one.confusion) for (name, values), one in judged

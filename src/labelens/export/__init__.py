@@ -1,6 +1,7 @@
 """Models for machines without labelens: ONNX graphs, and SQL for linear models.
 
     graph.py       what `transform` computes, as nodes of a graph
+    atlas_graph.py the same of an atlas
     onnx_file.py   `onnx`: that graph in a file
     converter.py   the same inside the pipelines that skl2onnx converts
     query.py       `sql`: a linear model as one SELECT

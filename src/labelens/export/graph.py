@@ -24,6 +24,7 @@ from .._core.scaling import Scaling
 from .._fit.fitted import recipe_of, solution_of
 from .._fit.projection import Projection
 from .._fit.solution import Solved
+from .._judge.atlas import Atlas
 
 OLDEST_OPSET = 13
 
@@ -42,6 +43,10 @@ class Graph:
     def add(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         raise NotImplementedError
 
+    def several(self, count: int, operator: str, *inputs: Any, **attributes: Any) -> list[str]:
+        """The same for a node with several outputs."""
+        raise TypeError(f"{operator} is not written here.")
+
     def features(self, transformer: Any, rows: str) -> str:
         """The features that a scikit-learn transformer makes of rows."""
         raise TypeError(f"{transformer!r} is not written by labelens.")
@@ -49,6 +54,10 @@ class Graph:
 
 def exportable(estimator: Any) -> Any:
     """The estimator, if it is one of ours, fitted, and computes something that ends."""
+    if isinstance(estimator, Atlas):
+        check_is_fitted(estimator, "anchors_")
+        exportable(estimator.estimator_)
+        return estimator
     if not isinstance(estimator, Projection):
         raise TypeError(f"labelens.export takes a fitted method of labelens, got {estimator!r}.")
     check_is_fitted(estimator, "moments_")
@@ -168,7 +177,7 @@ def _kernel(graph: Graph, kernel: Kernel, rows: str, landmarks: NDArray[Any]) ->
     if kernel.name == "laplacian":
         across = graph.node("Unsqueeze", rows, np.array([1]))
         apart = graph.node("Abs", graph.node("Sub", across, landmarks[None]))
-        lengths = _summed(graph, apart, axis=2, keep=False)
+        lengths = summed(graph, apart, axis=2, keep=False)
         return graph.node("Exp", graph.node("Mul", lengths, -kernel.gamma))
     products = graph.node("MatMul", rows, landmarks.T)
     if kernel.name == "linear":
@@ -177,10 +186,7 @@ def _kernel(graph: Graph, kernel: Kernel, rows: str, landmarks: NDArray[Any]) ->
         inner = graph.node("Mul", products, kernel.gamma)
         inner = graph.node("Add", inner, float(kernel.params["coef0"]))
         return graph.node("Pow", inner, float(kernel.params["degree"]))
-    sizes = _summed(graph, graph.node("Mul", rows, rows), axis=1, keep=True)
-    sizes = graph.node("Add", sizes, (landmarks**2).sum(axis=1))
-    twice = graph.node("Mul", products, 2.0)
-    squares = graph.node("Max", graph.node("Sub", sizes, twice), 0.0)
+    squares, sizes = _apart(graph, rows, landmarks, products)
     if kernel.name == "rbf":
         return graph.node("Exp", graph.node("Mul", squares, -kernel.gamma))
     # Zero where it is rounding: the square root would magnify that.
@@ -200,5 +206,18 @@ def _kernel(graph: Graph, kernel: Kernel, rows: str, landmarks: NDArray[Any]) ->
     return graph.node("Mul", factor, decay)
 
 
-def _summed(graph: Graph, values: str, axis: int, keep: bool) -> str:
+def squared_distances(graph: Graph, rows: str, landmarks: NDArray[Any]) -> str:
+    """(n, d) and (m, d) -> (n, m)"""
+    return _apart(graph, rows, landmarks, graph.node("MatMul", rows, landmarks.T))[0]
+
+
+def _apart(graph: Graph, rows: str, landmarks: NDArray[Any], products: str) -> tuple[str, str]:
+    """(n, m) squared distances, and sums of squared lengths."""
+    sizes = summed(graph, graph.node("Mul", rows, rows), axis=1, keep=True)
+    sizes = graph.node("Add", sizes, (landmarks**2).sum(axis=1))
+    squares = graph.node("Sub", sizes, graph.node("Mul", products, 2.0))
+    return graph.node("Max", squares, 0.0), sizes
+
+
+def summed(graph: Graph, values: str, axis: int, keep: bool) -> str:
     return graph.node("ReduceSum", values, np.array([axis]), keepdims=int(keep))

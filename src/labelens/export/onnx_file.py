@@ -16,7 +16,9 @@ from .._base.warn import warn_user
 from .._core.maps.nystroem import Nystroem
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
+from .._judge.atlas import Atlas
 from ..tables import TableEncoder
+from .atlas_graph import atlas_outputs
 from .converter import converted
 from .graph import Graph, embedding, exportable, has_own_nodes
 from .table_graph import ML, table_features
@@ -26,7 +28,7 @@ MOST_BYTES = (1 << 31) - (1 << 20)  # of a protocol buffer
 
 
 def onnx(
-    estimator: Projection,
+    estimator: Projection | Atlas,
     path: PathLike,
     *,
     double: bool = False,
@@ -34,13 +36,14 @@ def onnx(
 ) -> None:
     """Write what `transform` computes to an ONNX file, for any runtime of that format.
 
-    The graph takes `X`, any number of rows in the columns of `fit`, and returns `embedding`. It
+    The graph takes `X`, any number of rows in the columns of `fit`, and returns `embedding`; of an
+    atlas `probabilities` of its classes too. It
     computes in float64 whichever of the two types goes in and out. Rows are dense; NaN makes NaN
     where `transform` refuses it. Names of columns are in the metadata, `feature_names`, as JSON.
 
     Parameters
     ----------
-    estimator : one of the four methods, fitted, with any `approximation` but "exact"
+    estimator : one of the four methods or an atlas of one, with any `approximation` but "exact"
         A scikit-learn transformer in its place needs skl2onnx, and a converter there.
     path : str or path
         By convention `*.onnx`.
@@ -62,15 +65,17 @@ def onnx(
     >>> (Z,) = session.run(None, {"X": X.astype(np.float32)})  # doctest: +SKIP
     """
     estimator = exportable(estimator)
+    base: Any = estimator.estimator_ if isinstance(estimator, Atlas) else estimator
     library = require("onnx", extra="onnx")
     if encoder is not None and all(c.kind == "number" and not c.gaps for c in encoder.columns_):
         encoder = None
-    if has_own_nodes(estimator):
+    if has_own_nodes(base):
         model = _model(library, estimator, double, encoder)
-    elif encoder is not None:
+    elif encoder is not None or base is not estimator:
+        what = "an atlas" if base is not estimator else "a table of categories or gaps"
         raise ValueError(
-            f"approximation={estimator.approximation!r} is not exported with a table of categories "
-            "or gaps. Fit with a name, such as approximation='orthogonal'."
+            f"approximation={base.approximation!r} is not exported with {what}. Fit with a name, "
+            "such as approximation='orthogonal'."
         )
     else:
         model = converted(estimator, double, OPSET)
@@ -83,7 +88,7 @@ def onnx(
     library.checker.check_model(model)
     with replaced(Path(path)) as file:
         file.write(model.SerializeToString())
-    phi = recipe_of(estimator).phi
+    phi = recipe_of(base).phi
     if isinstance(phi, Nystroem):
         warn_user(
             f"{named(path)} holds {phi.n_features} rows of the training data, the landmarks of "
@@ -111,10 +116,16 @@ class OwnGraph(Graph):
         self.nodes.append(made)
         return name
 
+    def several(self, count: int, operator: str, *inputs: Any, **attributes: Any) -> list[str]:
+        first = self.node(operator, *inputs, **attributes)
+        others = [f"{first}_{i}" for i in range(1, count)]
+        self.nodes[-1].output.extend(others)
+        return [first, *others]
+
 
 def _model(library: Any, estimator: Any, double: bool, encoder: TableEncoder | None) -> Any:
     graph, helper, types = OwnGraph(library), library.helper, library.TensorProto
-    kind, k = types.DOUBLE if double else types.FLOAT, estimator.n_components_
+    kind = types.DOUBLE if double else types.FLOAT
     inputs = [helper.make_tensor_value_info("X", kind, ["n", estimator.n_features_in_])]
     if encoder is None:
         rows = "X" if double else graph.node("Cast", "X", to=types.DOUBLE)
@@ -128,13 +139,22 @@ def _model(library: Any, estimator: Any, double: bool, encoder: TableEncoder | N
             )
             for c in encoder.columns_
         ]
-    graph.node("Cast", embedding(estimator, graph, rows), to=kind)
-    graph.nodes[-1].output[0] = "embedding"
+    if isinstance(estimator, Atlas):
+        places, p = atlas_outputs(estimator, graph, rows)
+        found = {"embedding": (places, estimator.anchors_.shape[1])}
+        found["probabilities"] = p, len(estimator.classes_)
+    else:
+        found = {"embedding": (embedding(estimator, graph, rows), estimator.n_components_)}
+    outputs = []
+    for name, (values, width) in found.items():
+        graph.node("Cast", values, to=kind)
+        graph.nodes[-1].output[0] = name
+        outputs.append(helper.make_tensor_value_info(name, kind, ["n", width]))
     body = helper.make_graph(
         graph.nodes,
         "labelens",
         inputs,
-        [helper.make_tensor_value_info("embedding", kind, ["n", k])],
+        outputs,
         graph.constants,
     )
     opset = [
@@ -150,6 +170,9 @@ def _describe(model: Any, estimator: Any) -> None:
     names: NDArray[Any] | None = getattr(estimator, "feature_names_in_", None)
     model.producer_name, model.producer_version = "labelens", __version__
     model.doc_string = f"{type(estimator).__name__}: supervised dimensionality reduction"
+    if isinstance(estimator, Atlas):
+        stored = model.metadata_props.add()
+        stored.key, stored.value = "classes", json.dumps(estimator.classes_.tolist(), default=str)
     if names is not None:
         stored = model.metadata_props.add()
         stored.key, stored.value = "feature_names", json.dumps(names.tolist())

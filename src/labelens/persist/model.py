@@ -16,6 +16,7 @@ from .._core.moments import FirstClasses
 from .._fit.fitted import recipe_of
 from .._fit.projection import Projection
 from .._judge.atlas import Atlas
+from .._judge.value_map import ValueMap
 from ..tables import TableEncoder
 from . import container
 from .packing import SIGNED, built, checked, configured, method_of, packed, signed
@@ -25,7 +26,7 @@ from .strict import Arrays, fields, parse
 
 
 def save(
-    estimator: Projection | Atlas,
+    estimator: Projection | Atlas | ValueMap,
     path: PathLike,
     *,
     moments: bool = False,
@@ -40,7 +41,7 @@ def save(
 
     Parameters
     ----------
-    estimator : one of the four methods, or an Atlas of one, fitted
+    estimator : one of the four methods, or an Atlas or ValueMap of one, fitted
     path : str or path
         By convention `*.labelens`.
     moments : bool, default=False
@@ -176,16 +177,16 @@ def info(path: PathLike) -> dict[str, Any]:
         header, arrays = container.read(Path(path))
         facts = checked(header, arrays)
         estimator, table = built(facts, arrays)
-    atlas = estimator if isinstance(estimator, Atlas) else None
+    own = estimator if isinstance(estimator, Atlas | ValueMap) else None
     names = getattr(estimator, "feature_names_in_", None)
-    if atlas is not None:
-        estimator = atlas.estimator_
+    if own is not None:
+        estimator = own.estimator_
     psi, classes = recipe_of(estimator).psi, estimator.moments_.classes
     if isinstance(classes, FirstClasses):
         classes = None  # no list of them was kept
     return {
         "method": facts["method"],
-        **({} if atlas is None else {"atlas": _shown(facts["atlas"])}),
+        **{name: _shown(facts[name]) for name in ("atlas", "value_map") if facts[name]},
         "parameters": _shown(estimator.get_params(deep=False)),
         "n_features_in": facts["n_features_in"],
         "feature_names": None if names is None else names.tolist(),

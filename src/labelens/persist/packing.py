@@ -19,6 +19,7 @@ from .._fit.projection import Projection
 from .._fit.recipe import Recipe, scales_moments, screens, statistics
 from .._fit.settings import is_kernel_method, solver_of
 from .._judge.atlas import Atlas
+from .._judge.value_map import ValueMap
 from ..methods import METHODS
 from ..tables import TableEncoder
 from . import container
@@ -41,6 +42,7 @@ from .spelling import put_texts, take_texts
 from .statistics import ROWS, put_moments, take_moments
 from .strict import NUMBER, WHOLE, Arrays, fields, within
 from .tables import put_table, take_table
+from .value_map import base_of_map, put_map_of_numbers, take_map_of_numbers
 
 BESIDE = "nuisance."  # before the names of the arrays of a nuisance
 OUTPUTS = ("default", "pandas", "polars")
@@ -71,13 +73,16 @@ HEADER = SIGNED | {
     "noise": int | None,  # random streams; null without moments
     "solution": dict | None,  # null if not solved yet
     "nuisance": dict | None,  # its labels, label_map and classes; absent without moments
-    "atlas": dict | None,  # the map that the model is the base of; absent where there is none
+    # The map that the model is the base of, if any; absent where there is none.
+    "atlas": dict | None,
+    "value_map": dict | None,
 }
 OPTIONAL: dict[str, Any] = {
     "set_output": None,
     "table": None,
     "nuisance": None,
     "atlas": None,
+    "value_map": None,
 }  # what a header may lack
 LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
 
@@ -87,9 +92,13 @@ def packed(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a fitted estimator, and of the columns that it was fitted on."""
     atlas = estimator if isinstance(estimator, Atlas) else None
+    value_map = estimator if isinstance(estimator, ValueMap) else None
+    own: Any = atlas or value_map
     if atlas is not None:
         estimator = base_of(atlas)
-    beginning = signed(estimator) | ({} if atlas is None else _output(atlas))
+    elif value_map is not None:
+        estimator = base_of_map(value_map)
+    beginning = signed(estimator) | ({} if own is None else _output(own))
     check_is_fitted(estimator, "moments_")
     arrays: Puts = {}
     recipe, known = recipe_of(estimator), estimator.moments_.to(None)
@@ -137,6 +146,8 @@ def packed(
     header["training_rows"] = _training_rows(arrays)
     if atlas is not None:
         header["atlas"] = put_atlas(atlas, arrays)
+    elif value_map is not None:
+        header["value_map"] = put_map_of_numbers(value_map, arrays)
     if table is not None:
         names = [] if feature_names is None else list(feature_names)
         if table.get_feature_names_out().tolist() != names:
@@ -152,7 +163,7 @@ def signed(estimator: Any) -> dict[str, Any]:
     name = type(estimator).__name__
     if BY_NAME.get(name) is not type(estimator):
         raise TypeError(
-            f"labelens.save takes one of {', '.join(BY_NAME)}, or an Atlas of one of them, got "
+            f"labelens.save takes one of {', '.join(BY_NAME)}, or an Atlas or ValueMap of one, got "
             f"{type(estimator)!r}."
         )
     beginning = {"format": container.FORMAT, "labelens": __version__, "method": name}
@@ -272,6 +283,8 @@ def built(
     table = None if facts["table"] is None else take_table(facts["table"], names, arrays)
     if facts["atlas"] is not None:
         estimator = take_atlas(facts["atlas"], arrays, estimator)
+    elif facts["value_map"] is not None:
+        estimator = take_map_of_numbers(facts["value_map"], arrays, estimator)
     Arrays(beside).done()
     arrays.done()
     return configured(estimator, facts), table

@@ -35,12 +35,15 @@ class Contents:
     title: str
     command: str  # the exact command to repeat it
     about: Mapping[str, Any]  # parameters, versions, the machine
-    Z: NDArray[Any]  # (n, k): the embedding of all rows
+    # (n, k): the embedding; nan for a row that no model has placed without seeing its label
+    Z: NDArray[Any]
     test: NDArray[np.bool_]  # (n,): True for held-out rows
     labels: Mapping[str, Label]  # one or more, by name
     continuous: bool
     hover: Mapping[str, Sequence[Any]]  # columns of the data to show beside a point
     model: Projection  # the fitted estimator
+    # (n, k), nan for rows without a place, and labels: the same with shuffled labels.
+    control: tuple[NDArray[Any], NDArray[Any]] | None = None
     gamma_curve: Mapping[str, Any] | None = None  # CURVE
     importances: Importances | None = None
     checks: Mapping[str, Any] = field(default_factory=dict)  # by name: reports with a verdict
@@ -64,6 +67,8 @@ class Contents:
                 raise ValueError(f"{name} has {len(values)} values, but Z has {n} rows.")
         if np.asarray(self.test).dtype != bool:
             raise ValueError("test must be booleans: True for held-out rows.")
+        if self.control is not None and np.shape(self.control[0]) != Z.shape:
+            raise ValueError(f"control has shape {np.shape(self.control[0])}, and Z has {Z.shape}.")
         if len(self.hover) > MOST_COLUMNS:
             raise ValueError(
                 f"hover has {len(self.hover)} columns; choose at most {MOST_COLUMNS} of them."

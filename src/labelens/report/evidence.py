@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from .. import plot
+from .._base.optional import require
 from .._base.page import MISSING, paragraph, scrolled
+from .._fit.task import Kind
 from .contents import Contents, Label
 
 MEANINGS = {
@@ -126,6 +132,36 @@ def _compared(heldout: float, raw: float, margin: float, is_r2: bool) -> str:
     if margin + abs(heldout - raw) <= SAME * (2 if is_r2 else 1):
         return f"about as well as the raw columns ({raw:z.3f})"
     return f"the raw columns have {raw:z.3f}, and the held-out rows are too few to compare"
+
+
+def control(contents: Contents) -> str:
+    """The embedding and its control with shuffled labels, side by side; empty without one."""
+    if contents.control is None:
+        return ""
+    figure = require("matplotlib.figure", extra="cli").Figure((11, 5), layout="constrained")
+    values = next(iter(contents.labels.values())).values
+    mixed = contents.control[1] if contents.control[1].ndim == 1 else contents.control[1][:, 0]
+    panels = (("Labels as given", contents.Z, values), ("Shuffled", contents.control[0], mixed))
+    for ax, (title, Z, labels) in zip(figure.subplots(1, 2), panels, strict=True):
+        drawn = np.isfinite(Z).all(axis=1) & np.isfinite(contents.control[0]).all(axis=1)
+        kind: Kind = "numbers" if contents.continuous else "classes"
+        plot.scatter(Z[drawn], labels[drawn], ax=ax, task=kind)
+        ax.set_title(title, loc="left")
+        ax.set_adjustable("box")  # the limits stay as they are
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()
+    image = BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(image, format="png", dpi=90, metadata={"Software": None})
+    data = base64.b64encode(image.getvalue()).decode()
+    return paragraph(
+        "The same procedure with shuffled labels, same rows: groups that appear here too are not "
+        "in the data."
+    ) + (
+        f'<img src="data:image/png;base64,{data}" style="max-width: 100%" alt="Held-out rows: '
+        'with the labels as given, and with shuffled labels.">\n'
+    )
 
 
 def advice(grade: str, kernelised: bool, shrinkage: Any) -> str:

@@ -20,7 +20,7 @@ from .._base.files import replaced
 from .._base.page import facts, paragraph
 from .colouring import page_colours
 from .contents import Contents
-from .evidence import SHADES, checks, confusion, honesty, verdicts
+from .evidence import SHADES, checks, confusion, control, honesty, verdicts
 from .scatter import ScatterPlot
 from .spectrum import gamma, importance_bars, loadings, scree
 
@@ -81,6 +81,7 @@ def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     sections = [
         ("embedding", '<span class="hidden">The embedding</span>', _picture(scatter)),
         ("honesty", "How far to trust it", honesty(contents)),
+        ("control", "Shuffled labels", control(contents)),
         ("confusion", "Which classes are confused", confusion(contents)),
         ("scree", "What each component adds", scree(contents)),
         ("gamma", "Kernel coefficient gamma", gamma(contents)),
@@ -93,6 +94,7 @@ def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     made = {
         name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>'
         for name, heading, markup in sections
+        if markup
     }
     made["scree"] = f'<div class="pair">{made["scree"]}{made.pop("gamma")}</div>'
     return "".join(made.values())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from .colouring import page_colours
 from .columns import as_text
 from .contents import MOST_COLUMNS
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 SHOWN, NEIGHBOURS, LONGEST = 50, 3, 60
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -26,9 +29,9 @@ def write_suspects(
     path: str | os.PathLike[str],
     title: str,
     about: Mapping[str, Any],
-    issues: Any,
+    issues: DataFrame,
     rows: NDArray[Any],
-    shown: Any,
+    shown: DataFrame,
 ) -> None:
     """Write one HTML file without scripts; text of the data is shown as text.
 
