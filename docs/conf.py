@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
 import shutil
 import textwrap
 from pathlib import Path
@@ -17,6 +18,7 @@ from sphinx import addnodes
 import labelens
 
 matplotlib.use("agg")
+sys.modules["labelens.tl"] = labelens.tl  # an attribute, which autosummary imports as a module
 ROOT = Path(__file__).parents[1]
 
 project = "labelens"
