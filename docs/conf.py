@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
-import sys
 import shutil
+import sys
 import textwrap
 from pathlib import Path
 
