@@ -84,6 +84,7 @@ def data(tmp_path, monkeypatch, rng):
         ("transform model data.csv --out z.csv", "reading, embedding, writing"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*rows of the training data:UserWarning")
 def test_every_stage_in_its_turn(data, monkeypatch, command, stages):
     run = CliRunner()
     run.invoke(app, ["fit", "data.csv", "--label", "y", "--method", "spca", "--out", "model"])

@@ -84,6 +84,7 @@ def test_columns_that_cannot_be_chosen(run, parts, tmp_path, asked, words):
     assert words in " ".join(done.output.split())
 
 
+@pytest.mark.filterwarnings("ignore:.*rows of the training data:UserWarning")
 def test_merge_models(run, parts, tmp_path):
     for i in range(3):
         options = ("--label", "kind", "--method", "srp", "--moments", "--out", f"{i}.labelens")
@@ -97,7 +98,7 @@ def test_merge_models(run, parts, tmp_path):
     whole = model.fit(parts[list("abcd")], parts["kind"])
     merged = load(tmp_path / "all.labelens")
     assert np.allclose(merged.components_, whole.components_, rtol=1e-12, atol=1e-14)
-    assert run("fit", "part0.parquet", "--label", "kind", "--out", "s.labelens").exit_code == 0
+    assert run("fit", "part0.parquet", *options[:4], "--out", "s.labelens").exit_code == 0
     failed = run("merge", "0.labelens", "s.labelens", "--out", "x.labelens")
     assert failed.exit_code == 1
     assert "without its moments" in failed.output

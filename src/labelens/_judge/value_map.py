@@ -195,11 +195,12 @@ class ValueMap(
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
-            float32 if X is, else float64.
+        array of shape (n_samples, 2)
+            float32 if X is, else float64; of the library and the device of X.
         """
         rows, t = self._predicted(X)
-        return self._place(rows, t).astype(np.float32 if rows.dtype == np.float32 else np.float64)
+        places = self._place(rows, t).astype(np.float32 if devices.is_single(rows) else np.float64)
+        return devices.shown_at(places, devices.place_of(X))
 
     def predict(self, X: MatrixLike) -> Array:
         """Predict the number of every row.
@@ -212,7 +213,7 @@ class ValueMap(
         -------
         ndarray of shape (n_samples,)
         """
-        return self._predicted(X)[1]
+        return devices.shown_at(self._predicted(X)[1], devices.place_of(X))
 
     def _predicted(self, X: Any) -> tuple[Any, Array]:
         check_is_fitted(self, "levels_")

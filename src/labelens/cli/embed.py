@@ -81,7 +81,8 @@ def embed(
     """  # noqa: D301
     with in_words(quiet or json):
         embedding = f"embedding.{format.value}"
-        work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING, CHECKING)
+        last = [CHECKING] if check else []
+        work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING, *last)
         with (
             new_files(out, [embedding, *FILES.values()], force) as folder,
             tables.located(data, sql) as place,

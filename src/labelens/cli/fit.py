@@ -125,7 +125,8 @@ def fit(
             bar.at(FITTING)
             rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             start = perf_counter()
-            model.fit(rows, table.labels, nuisance=table.nuisance)
+            aside = {} if table.nuisance is None else {"nuisance": table.nuisance}
+            model.fit(rows, table.labels, **aside)
             seconds = perf_counter() - start
             save(model, path, moments=moments, table=table.encoder)
         facts = _facts(place.name, len(table.X), len(table.names), model, reason)

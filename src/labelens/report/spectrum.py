@@ -97,7 +97,10 @@ def importance_bars(contents: Contents) -> str:
     cards = []
     for name, shares in ({"All classes": found.overall} | found.classes).items():
         top = np.argsort(-shares, kind="stable")[:MOST_WEIGHTS]
-        bars_of = _weights([found.names[j] for j in top if shares[j] > 0], shares[top])
+        top = top[shares[top] > 0]
+        if not len(top):
+            continue
+        bars_of = _weights([found.names[j] for j in top], shares[top])
         cards.append(f'<div class="card"><h3><bdi>{escape(name)}</bdi></h3>{bars_of}</div>')
         if len(cards) == MOST_CARDS:
             break

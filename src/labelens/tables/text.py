@@ -79,9 +79,12 @@ class TextFile:
 
     def _cells(self, line: str) -> list[str]:
         cells = line.rstrip("\r")
-        return (
-            cells.split() if self._spaced else next(csv.reader([cells], delimiter=self.separator))
-        )
+        if self._spaced:
+            return cells.split()
+        try:
+            return next(csv.reader([cells], delimiter=self.separator))
+        except csv.Error as error:
+            raise ValueError(f"its first lines cannot be read as a table: {error}.") from error
 
     def _unpacked(self) -> Any:
         """The bytes of the file."""

@@ -156,7 +156,7 @@ def columns():
     frame, _ = base()
     people = frame.assign(person=np.arange(N) // 4)
     keep("people.csv", people, 2, options=["--groups", "person"],
-         stream="--groups is for rows that are read at once")  # fmt: skip
+         stream="--groups and --nuisance are for rows that are read at once")  # fmt: skip
     keep("odd_names.csv", frame.rename(columns={"a": 'a "b"', "b": "x=1; drop"}), 2)
 
 
