@@ -12,7 +12,7 @@ import pytest
 
 import report_contents as make
 from conftest import read_only
-from labelens import SupervisedPCA
+from labelens import Atlas, KernelSupervisedPCA, SupervisedPCA
 from labelens._base.page import plain
 from labelens.report import write_report
 from labelens.report.colouring import (
@@ -361,10 +361,15 @@ def test_intervals_hold_what_they_promise(rng):
 
 
 def test_the_next_thing_to_try():
-    assert "--method kspca" in advice("Chance", False, 1.0)
-    assert "--shrinkage 0.01" in advice("Moderate", True, 1.0)
-    assert "--gamma auto" in advice("Weak", True, 0.001)
-    assert advice("Strong", False, 1.0) == advice("Not measured", False, 1.0) == ""
+    linear, kernel = SupervisedPCA(), KernelSupervisedPCA()
+    assert "--method kspca" in advice("Chance", linear)
+    assert "--method kspca" in advice("Chance", Atlas(linear))
+    assert "--shrinkage 0.01" in advice("Moderate", kernel)
+    fitted = Atlas()
+    fitted.estimator_ = KernelSupervisedPCA(shrinkage=0.001)
+    assert "--gamma auto" in advice("Weak", fitted)
+    assert "chosen by cross-validation" in advice("Moderate", fitted, chosen=True)
+    assert advice("Strong", linear) == advice("Not measured", linear, chosen=True) == ""
 
 
 def test_missing_parts_are_told(tmp_path):

@@ -139,6 +139,22 @@ def test_degenerate_embeddings(Z, labelled):
     rendered(ax)
 
 
+@pytest.mark.parametrize(("wide", "up"), [(8.0, 1.0), (1.0, 1.0), (1.0, 5.0)])
+def test_rows_fill_the_axes_that_have_one_unit(rng, wide, up):
+    """No empty bands: the box has the shape of the data."""
+    ax = plot.scatter(rng.uniform(size=(300, 2)) * [wide, up])
+    rendered(ax, "png")
+    box = ax.get_window_extent()
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    assert box.width / (right - left) == pytest.approx(box.height / (high - low), rel=1e-6)
+    assert max(wide / (right - left), up / (high - low)) > 0.85
+    shape = box.height / box.width
+    assert shape == pytest.approx(np.clip(up / wide, 0.4, 2.5), rel=0.05)
+    if up <= wide:  # the figure too
+        assert box.width / ax.figure.bbox.width > 0.7
+        assert box.height / ax.figure.bbox.height > 0.5
+
+
 def test_constant_continuous_labels():
     rendered(plot.scatter(np.arange(8.0).reshape(4, 2), np.full(4, 0.5)))
 

@@ -30,6 +30,7 @@ from .._judge.stability import stability_report
 from .._judge.trial import FITTING, JUDGING, Scores, Trial, held_out, try_out
 from ..explorer.explored import changed_parameters
 from ..persist import save
+from ..plot.canvas import fit_height
 from ..plot.canvas import shown as shown_name
 from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
@@ -345,7 +346,6 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
     for ax, (name, values), judgement in zip(places, shown, trial.each, strict=False):
         kind: Kind = "numbers" if trial.continuous else "classes"
         plot.scatter(trial.Z[drawn], values[drawn], ax=ax, test=trial.test[drawn], task=kind)
-        ax.set_adjustable("box")  # the limits stay as they are
         scores = judgement.scores
         title = (
             f"{method if len(columns) == 1 else shown_name(name)}: held-out {scores.metric} "
@@ -356,11 +356,13 @@ def draw(path: Path, trial: Trial, columns: dict[str, NDArray[Any]], method: str
         ax.set_title("", loc="right")
         text = "\n".join(line for part in lines for line in textwrap.wrap(part, 60))
         ax.set_title(text, loc="left", size=11, parse_math=False)
+    if trial.Z.shape[1] > 1:
+        fit_height(places[0], 5.6, down, 1.3)
     if len(columns) > len(shown):
         figure.suptitle(f"The first {len(shown)} of {len(columns)} labels")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure.savefig(path, dpi=150)
+        figure.savefig(path, dpi=150, bbox_inches="tight")
 
 
 def versions() -> dict[str, str]:

@@ -27,6 +27,7 @@ LONGEST = 24  # letters of a name
 MOST_POINTS = 100_000
 CELLS = 300  # of a density, along each axis
 LEVELS = 256  # of a colour map
+NARROWEST = 0.4  # of the wider axis, where both have the same unit
 
 
 def rgb(colours: Iterable[str]) -> Array:
@@ -174,14 +175,26 @@ def extents(points: Array) -> Array:
 
 
 def same_unit(ax: Axes, limits: Array) -> Array:
-    """Wider limits, so that both axes have the same unit: distances are those of the rows."""
-    ax.set_aspect("equal", adjustable="datalim")
-    across, up = ax.get_window_extent().size
+    """Give both axes the same unit, so that distances are those of the rows.
+
+    The box of the axes takes the shape of the limits. A narrow axis is widened.
+    """
     width = limits[:, 1] - limits[:, 0]
-    unit = max(width[0] / across, width[1] / up)
-    half = unit * np.array([across, up]) / 2
+    half = np.maximum(width, NARROWEST * width.max()) / 2
     middle = limits.mean(axis=1)
-    return np.column_stack([middle - half, middle + half])
+    limits = np.column_stack([middle - half, middle + half])
+    ax.set_aspect("equal", adjustable="box")
+    ax.set(xlim=limits[0], ylim=limits[1])
+    ax.apply_aspect()
+    return limits
+
+
+def fit_height(ax: Axes, width: float, rows: int = 1, room: float = 1.0) -> None:
+    """Give the figure of such axes, of this width in inches, their height and room for titles."""
+    figure: Any = ax.figure
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    share = float(np.clip((high - low) / (right - left), NARROWEST, 1))
+    figure.set_figheight(rows * (room + width * share))
 
 
 # Rows ------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from .canvas import Axes, RowColours
 MOST_KEYS = 20  # in a legend; more classes are named where they are
 MOST_NAMES, MOST_AROUND = 60, 120  # in the plane, and around a circle
 UPRIGHT = 24  # names around a circle; more of them are turned to point at the middle
+AXES_WIDTH = 5.0  # inches, in a figure of its own
 LETTER, LARGE_LETTER = 7.0, 10.0  # points: height of a name in the picture, of many and of few
 
 
@@ -73,18 +74,19 @@ def scatter(
     embedded = _check_embedding(Z)
     colouring = RowColours.of(y, len(embedded), names, task)
     mask = canvas.check_mask(test, len(embedded))
-    ax = canvas.axes_or_new(ax)
+    own_figure, ax = ax is None, canvas.axes_or_new(ax)
     strip = embedded.shape[1] == 1
     points = _strip(embedded[:, 0], colouring) if strip else embedded[:, :2]
     limits = canvas.extents(points)
     if strip and colouring.values is None:
         limits[1] = -0.6, max(len(colouring.names), 1) - 0.4
     remarks = [canvas.draw_rows(ax, points, colouring, mask, limits)]
-    if not strip:
+    if strip:
+        ax.set(xlim=limits[0], ylim=limits[1])
+    else:
         limits = canvas.same_unit(ax, limits)
-    # Not fixed: the layout may widen them, of which matplotlib warns where they are fixed.
-    ax.set_xlim(limits[0], auto=not strip)
-    ax.set_ylim(limits[1], auto=not strip)
+        if own_figure:
+            canvas.fit_height(ax, AXES_WIDTH)
     ax.set_xlabel("component 1")
     ax.locator_params(nbins=6)
     dense = len(points) > canvas.MOST_POINTS

@@ -147,9 +147,10 @@ def control(contents: Contents) -> str:
         kind: Kind = "numbers" if contents.continuous else "classes"
         plot.scatter(Z[drawn], labels[drawn], ax=ax, task=kind)
         ax.set_title(title, loc="left")
-        ax.set_adjustable("box")  # the limits stay as they are
         if (legend := ax.get_legend()) is not None:
             legend.remove()
+    if contents.Z.shape[1] > 1:
+        plot.canvas.fit_height(ax, 5.0)
     image = BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
@@ -164,13 +165,22 @@ def control(contents: Contents) -> str:
     )
 
 
-def advice(grade: str, kernelised: bool, shrinkage: Any) -> str:
-    """The next thing to try where an embedding shows little; empty where it shows enough."""
+def advice(grade: str, model: Any, chosen: bool = False) -> str:
+    """What to try where an embedding shows little; empty where it shows enough.
+
+    `chosen` says that `select` has compared methods and settings already.
+    """
     if grade not in GRADES[:3]:
         return ""
-    if not kernelised:
+    if chosen:
+        return (
+            "Method and settings were chosen by cross-validation: more rows or other columns may "
+            "help more than other settings."
+        )
+    base = getattr(model, "estimator_", getattr(model, "estimator", model))
+    if not hasattr(base, "kernel"):
         return "Next, try a kernel method, which finds curved directions: --method kspca."
-    if isinstance(shrinkage, float) and shrinkage > LIGHT:
+    if isinstance(base.shrinkage, float) and base.shrinkage > LIGHT:
         return f"Next, try less shrinkage: --shrinkage {LIGHT:g}."
     return "Next, try another gamma: --gamma auto."
 
@@ -189,10 +199,9 @@ def verdicts(contents: Contents) -> str:
     lines = []
     for name, label in contents.labels.items():
         verdict = interpret(label.scores, int(np.sum(contents.test)))
-        model = contents.model
-        kernelised, shrinkage = hasattr(model, "kernel"), getattr(model, "shrinkage", None)
         which = f"<bdi>{escape(name)}</bdi>: " if len(contents.labels) > 1 else ""
-        text = f"{verdict.sentence} {advice(verdict.grade, kernelised, shrinkage)}".strip()
+        following = advice(verdict.grade, contents.model, bool(contents.about.get("why")))
+        text = f"{verdict.sentence} {following}".strip()
         lines.append(
             f'<p class="verdict">{which}<b class="grade {verdict.grade.split()[0].lower()}">'
             f"{verdict.grade}.</b> {escape(text)}</p>\n"
