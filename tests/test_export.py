@@ -356,7 +356,7 @@ def test_thousands_of_columns(rng):
 def test_one_column_to_keep_is_no_list_of_letters(data):
     model = SupervisedPCA(2).fit(*data)
     assert export.sql(model, keep="id") == export.sql(model, keep=["id"])
-    with pytest.raises(ValueError, match="keep has 'z2', which is what a component is called"):
+    with pytest.raises(ValueError, match="keep has 'z2', which is the name of a component"):
         export.sql(model, keep=["id", "z2"])
 
 

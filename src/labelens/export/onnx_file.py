@@ -36,10 +36,10 @@ def onnx(
 ) -> None:
     """Write what `transform` computes to an ONNX file, for any runtime of that format.
 
-    The graph takes `X`, any number of rows in the columns of `fit`, and returns `embedding`; of an
-    atlas `probabilities` of its classes too. It
-    computes in float64 whichever of the two types goes in and out. Rows are dense; NaN makes NaN
-    where `transform` refuses it. Names of columns are in the metadata, `feature_names`, as JSON.
+    The graph takes `X`, any number of dense rows in the columns of `fit`, and returns `embedding`;
+    for an atlas also `probabilities` of its classes. It computes in float64. A row with NaN becomes
+    NaN, where `transform` raises ValueError. The metadata field `feature_names` has the names of
+    columns as JSON.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def onnx(
     double : bool, default=False
         Whether rows and embedding are float64, rather than float32.
     encoder : TableEncoder, default=None
-        How columns became the features. Unless all are numbers without gaps, the graph then takes
-        an input (n, 1) for every column, in place of `X`: numbers with NaN for gaps, dates as days
-        since 1970, categories as strings with "" for gaps; and lists (n, length).
+        How columns became the features. If not all are numbers without gaps, the graph takes an
+        input (n, 1) for every column instead of `X`: numbers with NaN for gaps, dates as days since
+        1970, categories as strings with "" for gaps, and lists as (n, length).
 
     Examples
     --------
@@ -82,7 +82,7 @@ def onnx(
     _describe(model, estimator)
     if model.ByteSize() > MOST_BYTES:
         raise ValueError(
-            f"The graph would be {model.ByteSize() / 2**30:.1f} GiB, and an ONNX file holds 2; "
+            f"The graph has {model.ByteSize() / 2**30:.1f} GiB, and an ONNX file has at most 2; "
             "fit with fewer n_random_features."
         )
     library.checker.check_model(model)
@@ -92,7 +92,7 @@ def onnx(
     if isinstance(phi, Nystroem):
         warn_user(
             f"{named(path)} holds {phi.n_features} rows of the training data, the landmarks of "
-            "approximation='nystroem': who may read it may read them."
+            "approximation='nystroem'. Everyone who can read the file can read these rows."
         )
 
 

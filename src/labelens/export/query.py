@@ -22,8 +22,8 @@ def sql(
 ) -> str:
     """One SELECT that computes what `transform` does, for linear models.
 
-    Standard SQL: names in double quotes, numbers in floating point. A row with a NULL among its
-    features gets NULL, unless the encoder has a value for it.
+    The query is standard SQL: names in double quotes, numbers in floating point. A row with a NULL
+    among its features becomes NULL, unless the encoder imputes a value.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def sql(
     table : str, default="rows"
         Where the columns are; dots part schema and table, as in "sales.visits".
     keep : str or sequence of str, default=()
-        Other columns of the table to select beside z1, z2, ...; say, its key.
+        Other columns of the table to select, such as its key.
     encoder : TableEncoder, default=None
-        How columns became the features: numbers by casts, categories and gaps by CASE. Dates, text
-        and lists have no standard SQL.
+        How columns became the features: numbers by CAST, categories and gaps by CASE. Dates, text
+        and lists raise ValueError, because standard SQL cannot encode them.
 
     Returns
     -------
@@ -66,13 +66,13 @@ def sql(
         columns = [text for column in encoder.columns_ for text in _features(column, encoder)]
     elif len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"Column {twice!r} is there twice, and SQL could not tell which is meant.")
+        raise ValueError(f"Two columns are named {twice!r}; SQL needs a name for each.")
     origin, projector, shift = affine(estimator)
     centred = [f"({text} - {_number(o)})" for text, o in zip(columns, origin, strict=True)]
     kept = [keep] if isinstance(keep, str) else list(keep)
     made = [f"z{j + 1}" for j in range(projector.shape[1])]
     if both := [name for name in kept if name in made]:
-        raise ValueError(f"keep has {both[0]!r}, which is what a component is called.")
+        raise ValueError(f"keep has {both[0]!r}, which is the name of a component.")
     lines = [_quoted(name) for name in kept]
     for j, name in enumerate(made):
         terms = [f"({_number(w)} * {x})" for w, x in zip(projector[:, j], centred, strict=True)]
@@ -93,17 +93,16 @@ def _features(column: EncodedColumn, encoder: TableEncoder) -> list[str]:
     gap = f"{name} IS NULL"
     if encoder.na:
         gap = f"({gap} OR {text} IN ({_texts(encoder.na)}))"
-    marked = [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
     if kind == "category":
-        return [
+        cases = [
             f"CASE WHEN {gap} THEN 0e0 WHEN {text} = {_text(level)} THEN 1e0 ELSE 0e0 END"
             for level in column.levels
-        ] + marked
+        ]
+        return cases + _marks(column, gap)
     value = f"CAST({name} AS DOUBLE PRECISION)"
     numbers = [v for cell in encoder.na if (v := number(cell)) is not None]
     if numbers and not column.reading:
         gap = f"({name} IS NULL OR {value} IN ({', '.join(map(_number, numbers))}))"
-        marked = [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
     if column.reading == "truth":  # true and false, 1 and 0, or text of them
         value = f"CASE WHEN LOWER({text}) IN ('true', '1') THEN 1e0 ELSE 0e0 END"
     elif column.reading:
@@ -113,13 +112,16 @@ def _features(column: EncodedColumn, encoder: TableEncoder) -> list[str]:
                 "read. Convert it first."
             )
         gap = f"({gap} OR LOWER(TRIM({text})) IN ({_texts(sorted({*MARKERS, EMPTY}))}))"
-        marked = [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
         bare = text
         for sign in "$€£¥₹%,' ":
             bare = f"REPLACE({bare}, {_text(sign)}, '')"
         value = f"CAST({bare} AS DOUBLE PRECISION)"
     fill = _number(column.fill[0]) if encoder.impute != "drop" else "NULL"
-    return [f"CASE WHEN {gap} THEN {fill} ELSE {value} END", *marked]
+    return [f"CASE WHEN {gap} THEN {fill} ELSE {value} END", *_marks(column, gap)]
+
+
+def _marks(column: EncodedColumn, gap: str) -> list[str]:
+    return [f"CASE WHEN {gap} THEN 1e0 ELSE 0e0 END"] if column.gaps else []
 
 
 def _texts(values: Sequence[str]) -> str:
@@ -128,24 +130,24 @@ def _texts(values: Sequence[str]) -> str:
 
 def _text(value: str) -> str:
     if "\0" in value:
-        raise ValueError(f"The value {value!r} has a NUL, which SQL cannot spell.")
+        raise ValueError(f"The value {value!r} has a NUL, which SQL cannot express.")
     return "'" + value.replace("'", "''") + "'"
 
 
 def _number(value: float) -> str:
-    """In floating point, not the decimal type that 0.1 is to some: 1e-01 is 0.1e0 is a double."""
+    """With an exponent, because 0.1 without one is a decimal number in standard SQL."""
     spelled = repr(float(value))
     return spelled if "e" in spelled else f"{spelled}e0"
 
 
 def _quoted(name: str) -> str:
     if "\0" in name:
-        raise ValueError(f"Column {name!r} has a NUL in its name, which SQL cannot spell.")
+        raise ValueError(f"Column {name!r} has a NUL in its name, which SQL cannot express.")
     return '"' + name.replace('"', '""') + '"'
 
 
 def _sum(terms: list[str]) -> str:
-    """Halves of halves: engines limit how deep an expression may be."""
+    """A balanced tree of additions, because engines limit the depth of expressions."""
     if len(terms) == 1:
         return terms[0]
     middle = len(terms) // 2

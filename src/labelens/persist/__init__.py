@@ -1,13 +1,13 @@
 """Models in files: `save`, `load` and `info`.
 
-A model is one safetensors file, by convention `*.labelens`: arrays, and a JSON header that says
-what they are. It holds no code, and loading runs none: every class that a file may name is in a
-table of ours, every number, shape and size is checked before it is used, and a file with one
-wrong bit is refused.
+A model is one safetensors file, by convention `*.labelens`: arrays, and a JSON header that
+describes them. It contains no code, and loading runs none. Every class that a file may name is in
+a fixed table. Every number, shape and size is checked before it is used, and a file with one wrong
+bit raises ValueError.
 
-Both directions are our own few lines and not the safetensors library: a strict reader must see
-duplicate keys, gaps and sizes before it allocates, and the writer must be atomic and not copy.
-(The library reads the files; a test sees to that.)
+labelens reads and writes the format itself: a strict reader has to see duplicate keys, gaps and
+sizes before it allocates memory, and the writer has to be atomic without a copy. A test reads the
+files with the safetensors library.
 
     8 bytes                 length of the index, little-endian
     index, JSON             {"__metadata__": {"labelens": header, "sha256": of the header},
@@ -16,9 +16,9 @@ duplicate keys, gaps and sizes before it allocates, and the writer must be atomi
 
     header, JSON in a string: the facts of `packing.HEADER`
 
-A method that is not fitted (`save_method`) has the facts of `packing.SIGNED`, and its parameters as
-`unfitted`. The state of a fit that is under way (`save_state`) has a note more, `unfinished`, and
-`load` refuses it.
+An estimator that is not fitted (`save_method`) has the facts of `packing.SIGNED`, and its
+parameters as `unfitted`. The state of an unfinished fit (`save_state`) has one more field,
+`unfinished`, and `load` rejects it.
 """
 
 from .model import (

@@ -1,4 +1,4 @@
-"""An atlas: the file of its base model, and the arrays of its map."""
+"""An Atlas or a ValueMap: the file of its base model, and the arrays of its map."""
 
 from __future__ import annotations
 
@@ -13,15 +13,46 @@ from .._core.class_scores import ClassMeans, ClassScores, NeighbourVotes
 from .._core.local_maps import LocalMaps
 from .._judge.atlas import LAYOUTS, Atlas, restore_state, state_of
 from .._judge.conformal import Conformal
-from ..label_kernels.base import plain
-from .schema import Block, Puts, Table, put, take
-from .spelling import read_label, spell
-from .strict import NUMBER, WHOLE, Arrays, fields, within
+from .._judge.value_map import Prediction, ValueMap, restore_map, state_of_map
+from .schema import Block, Fact, Puts, Table, put, take
+from .spelling import LABEL_OR_NONE
+from .strict import NUMBER, WHOLE, Arrays, within
 
-MAP: Table = {
+MAPS: dict[str, type[Atlas | ValueMap]] = {"atlas": Atlas, "value_map": ValueMap}
+ABOVE_ZERO = float(np.nextafter(0, 1))
+
+
+def _stored_seed(seed: Any) -> int | None:
+    if not isinstance(seed, int | np.integer | None):
+        raise TypeError("A model file cannot hold a RandomState instance; fit with an integer.")
+    return None if seed is None else int(seed)
+
+
+# Parameters of the constructor, and attributes, which end with "_".
+COMMON: Table = {
+    # Whether the base model was found by `select`.
+    "selected": Fact(bool, lambda estimator: estimator is None, attribute="estimator"),
+    "detail": Fact(NUMBER, float, limits=(0, np.inf)),
+    "missing_label": LABEL_OR_NONE,
+    "random_state": Fact(int | None, _stored_seed, limits=(0, 2**32)),
+    "heldout_score": Fact(NUMBER, float, float, attribute="heldout_score_"),
+}
+ATLAS: Table = COMMON | {
+    "layout": Fact(str),
+    "detail": Fact(NUMBER, float, limits=(0, float(np.nextafter(1, 2)))),
+    "temperature": Fact(
+        NUMBER | None,
+        lambda value: None if isinstance(value, str) else float(value),
+        lambda fact: "auto" if fact is None else fact,
+        limits=(ABOVE_ZERO, np.inf),
+    ),
+    "temperature_used": Fact(
+        NUMBER, float, float, limits=(ABOVE_ZERO, np.inf), attribute="temperature_"
+    ),
     "anchors": Block("classes dimensions", attribute="anchors_"),
     "radii": Block("classes", attribute="radii_"),
 }
+VALUE_MAP: Table = COMMON | {"levels": Block("classes", attribute="levels_")}
 MEANS: Table = {
     "centre": Block("k"),
     "weights": Block("k classes"),
@@ -45,104 +76,104 @@ HELD_OUT: Table = {
     "heldout_codes": Block("heldout", WHOLE, attribute="codes"),
     "evidence": Block("heldout"),
 }
-FACTS: dict[str, Any] = {
-    "selected": bool,  # whether the base model was found by `select`
-    "layout": str,
-    "detail": NUMBER,
-    "temperature": NUMBER | None,  # the parameter; null for "auto"
-    "temperature_used": NUMBER,
-    "missing_label": list | None,  # type and text
-    "random_state": int | None,
-    "score_weights": list,  # of class means and of votes
-    "heldout_score": NUMBER,
+PREDICTION: Table = {
+    "linear": Block("coefficients"),
+    "references": Block("rows k"),
+    "values": Block("rows"),
+    "weights": Block("parts"),
 }
 
 
-def base_of(atlas: Atlas) -> Any:
-    """The base model, with the names of columns that the atlas has seen."""
-    check_is_fitted(atlas, "anchors_")
-    base = copy(atlas.estimator_)
-    if not np.array_equal(getattr(base, "classes_", ()), atlas.classes_):
+def name_of_map(estimator: Any) -> str | None:
+    """The field of the header in which the map is; None for other estimators."""
+    return next((name for name, kind in MAPS.items() if isinstance(estimator, kind)), None)
+
+
+def base_of(own: Any) -> Any:
+    """The base model of a fitted map, with the names of the map's columns."""
+    check_is_fitted(own, "estimator_")
+    base = copy(own.estimator_)
+    if isinstance(own, Atlas) and not np.array_equal(getattr(base, "classes_", ()), own.classes_):
         raise TypeError(
             "labelens.save takes an atlas of one of the four methods, fitted on the classes of the "
             f"atlas; its base model is {type(base).__name__}."
         )
-    if hasattr(atlas, "feature_names_in_"):
-        base.feature_names_in_ = atlas.feature_names_in_
+    if hasattr(own, "feature_names_in_"):
+        base.feature_names_in_ = own.feature_names_in_
     return base
 
 
-def put_atlas(atlas: Atlas, arrays: Puts) -> dict[str, Any]:
-    scores, local, conformal = state_of(atlas)
-    parts = ((MAP, atlas), (MEANS, scores.means), (LOCAL, local), (HELD_OUT, conformal))
-    for table, source in parts:
-        put(table, source, "atlas", arrays)
-    if scores.votes is not None:
-        put(VOTES, scores.votes, "atlas", arrays)
-    marker, seed = atlas.missing_label, atlas.random_state
-    if not isinstance(seed, int | np.integer | None):
-        raise TypeError("A model file holds no RandomState instance; fit with an integer.")
-    return {
-        "selected": atlas.estimator is None,
-        "layout": atlas.layout,
-        "detail": float(atlas.detail),
-        "temperature": None if isinstance(atlas.temperature, str) else float(atlas.temperature),
-        "temperature_used": float(atlas.temperature_),
-        "missing_label": None if marker is None else [*spell(plain(marker))],
-        "random_state": None if seed is None else int(seed),
-        "score_weights": [float(weight) for weight in scores.weights],
-        "heldout_score": float(atlas.heldout_score_),
-    }
+def put_atlas(own: Atlas | ValueMap, arrays: Puts) -> dict[str, Any]:
+    more: dict[str, Any]
+    if isinstance(own, ValueMap):
+        prediction, local, size = state_of_map(own)
+        parts: list[tuple[Table, Any]] = [(PREDICTION, prediction), (LOCAL, local)]
+        name, table, more = "value_map", VALUE_MAP, {"size": float(size)}
+    else:
+        scores, local, conformal = state_of(own)
+        parts = [(MEANS, scores.means), (LOCAL, local), (HELD_OUT, conformal)]
+        if scores.votes is not None:
+            parts.append((VOTES, scores.votes))
+        weights = [float(weight) for weight in scores.weights]
+        name, table, more = "atlas", ATLAS, {"score_weights": weights}
+    for fields, source in parts:
+        put(fields, source, name, arrays)
+    return put(table, own, name, arrays) | more
 
 
-def take_atlas(facts: Any, arrays: Arrays, base: Any) -> Atlas:
-    """The atlas over a fitted base model; names of columns move from that to the atlas."""
-    facts = fields(facts, "its atlas", **FACTS)
-    if facts["layout"] not in LAYOUTS:
-        raise ValueError(f"its layout is {facts['layout'][:60]!r}, not one of {', '.join(LAYOUTS)}")
-    within(facts["detail"], 0, np.nextafter(1, 2), "its detail")
-    for name in ("temperature", "temperature_used"):
-        if facts[name] is not None:
-            within(facts[name], np.nextafter(0, 1), np.inf, f"its {name}")
-    if facts["random_state"] is not None:
-        within(facts["random_state"], 0, 2**32, "its random_state")
-    weights = facts["score_weights"]
-    if len(weights) != 2 or any(type(weight) not in (int, float) for weight in weights):
-        raise ValueError("its score_weights are not two numbers")
-    marker = facts["missing_label"]
+def take_atlas(name: str, facts: Any, arrays: Arrays, base: Any) -> Atlas | ValueMap:
+    """The map over a fitted base model."""
+    return (_take_atlas if name == "atlas" else _take_value_map)(facts, arrays, base)
+
+
+def _take_atlas(facts: Any, arrays: Arrays, base: Any) -> Atlas:
     classes = getattr(base, "classes_", None)
     if classes is None or np.ndim(classes) != 1:
         raise ValueError("it is an atlas without classes")
-    arrays.sizes |= {
-        "classes of atlas": len(classes),
-        "dimensions of atlas": 3 if facts["layout"] == "sphere" else 2,
-    }
-    found, means, local, held_out = (
-        take(table, "atlas", arrays) for table in (MAP, MEANS, LOCAL, HELD_OUT)
-    )
+    arrays.sizes["classes of atlas"] = len(classes)
+    values = take(ATLAS | {"score_weights": Fact(list)}, "atlas", arrays, facts, "its atlas")
+    layout, weights = values["layout"], values.pop("score_weights")
+    if layout not in LAYOUTS:
+        raise ValueError(f"its layout is {layout[:60]!r}, not one of {', '.join(LAYOUTS)}")
+    if values["anchors_"].shape[1] != (3 if layout == "sphere" else 2):
+        raise ValueError(f"its anchors have {values['anchors_'].shape[1]} dimensions")
+    if len(weights) != 2 or any(type(weight) not in (int, float) for weight in weights):
+        raise ValueError("its score_weights are not two numbers")
+    means, local, held_out = (take(table, "atlas", arrays) for table in (MEANS, LOCAL, HELD_OUT))
     votes = None
     if within(weights[1], 0, np.inf, "a score weight") > 0:
-        values = take(VOTES, "atlas", arrays)
-        if not len(values["codes"]) or not 0 <= values["codes"].min() <= values[
-            "codes"
-        ].max() < len(classes):
+        votes = NeighbourVotes(**take(VOTES, "atlas", arrays))
+        if not len(votes.codes) or votes.codes.min() < 0 or votes.codes.max() >= len(classes):
             raise ValueError("its votes are for classes that it does not have")
-        votes = NeighbourVotes(**values)
-    atlas = Atlas(
-        None if facts["selected"] else clone(base),
-        layout=facts["layout"],
-        detail=facts["detail"],
-        temperature="auto" if facts["temperature"] is None else facts["temperature"],
-        missing_label=None if marker is None else read_label(marker, "its missing_label"),
-        random_state=facts["random_state"],
-    )
-    atlas.estimator_, atlas.classes_, atlas.n_features_in_ = base, classes, base.n_features_in_
-    if hasattr(base, "feature_names_in_"):
-        atlas.feature_names_in_ = base.feature_names_in_
-        del base.feature_names_in_
-    atlas.temperature_ = float(facts["temperature_used"])
-    atlas.heldout_score_ = float(facts["heldout_score"])
-    atlas.anchors_, atlas.radii_ = found["anchors_"], found["radii_"]
+    atlas = _made(Atlas, values, base)
+    atlas.classes_ = classes
     scores = ClassScores(ClassMeans(**means), votes, (float(weights[0]), float(weights[1])))
     restore_state(atlas, scores, LocalMaps(**local), Conformal(**held_out))
     return atlas
+
+
+def _take_value_map(facts: Any, arrays: Arrays, base: Any) -> ValueMap:
+    arrays.sizes |= {"dimensions of value_map": 1, "parts of value_map": 3}
+    table = VALUE_MAP | {"size": Fact(NUMBER, read=float, limits=(0, np.inf))}
+    values = take(table, "value_map", arrays, facts, "its value_map")
+    prediction, local = (take(part, "value_map", arrays) for part in (PREDICTION, LOCAL))
+    if len(prediction["linear"]) != prediction["references"].shape[1] + 1:
+        raise ValueError("its prediction is not one of its base model")
+    if (np.diff(values["levels_"]) < 0).any():
+        raise ValueError("its levels are not in order")
+    size = values.pop("size")
+    value_map = _made(ValueMap, values, base)
+    restore_map(value_map, Prediction(**prediction), LocalMaps(**local), size)
+    return value_map
+
+
+def _made(kind: type[Any], values: dict[str, Any], base: Any) -> Any:
+    """A fitted map; names of columns move from its base model to it."""
+    given = {name: value for name, value in values.items() if not name.endswith("_")}
+    made = kind(None if given.pop("estimator") else clone(base), **given)
+    vars(made).update({name: values[name] for name in values if name.endswith("_")})
+    made.estimator_, made.n_features_in_ = base, base.n_features_in_
+    if hasattr(base, "feature_names_in_"):
+        made.feature_names_in_ = base.feature_names_in_
+        del base.feature_names_in_
+    return made

@@ -1,4 +1,4 @@
-"""The file itself: safetensors, written atomically, read without trust."""
+"""The safetensors container: written atomically, read with checks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CODES = {dtype.name: code for code, dtype in DTYPES.items()}
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """One file with a header and arrays, or, if anything goes wrong, none."""
+    """Write one file with a header and arrays; an error leaves no file behind."""
     # Large items first, so that every array lies at a multiple of its item size.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     digest, offset = sha256(), 0
@@ -56,8 +56,8 @@ def write(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     head += b" " * (-len(head) % 8)
     if len(head) > LARGEST_INDEX:
         raise ValueError(
-            f"The header of this model would be {len(head)} bytes, and {LARGEST_INDEX} are the "
-            "most that is read back: its parameters or kinds of labels are too many."
+            f"The header of this model has {len(head)} bytes, and {LARGEST_INDEX} can be read: "
+            "it has too many parameters or kinds of labels."
         )
     refuse_link(path)
     with replaced(path) as file:
@@ -79,9 +79,9 @@ def _bytes(array: NDArray[Any]) -> Any:
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a file that is what it says; ValueError names the fault.
+    """The header and the arrays of a valid file; ValueError names the first fault.
 
-    Nothing is allocated before all sizes have been found to add up to that of the file.
+    No memory is allocated before the sizes of all arrays add up to the size of the file.
     """
     refuse_link(path)
     refuse_irregular(path)
@@ -116,13 +116,13 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 def _room_for(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     try:
         return np.empty(shape, dtype)
-    except MemoryError:  # a file may be all holes
+    except MemoryError:  # a sparse file can claim any size
         size = prod(shape) * dtype.itemsize / 2**30
         raise ValueError(f"there is no memory for an array of {size:.1f} GiB in it") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """What was put here since we looked: a pipe reads as empty, a link is refused."""
+    """If the file was replaced since the check: a pipe reads as empty, a link raises OSError."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
@@ -150,7 +150,7 @@ def _header(index: Any) -> dict[str, Any]:
 def _placed(
     index: dict[str, Any], header: dict[str, Any], size: int
 ) -> dict[str, tuple[np.dtype[Any], tuple[int, ...], Any]]:
-    """Name -> dtype, shape, order, in the order of the file; without gaps up to its last byte."""
+    """Name -> dtype, shape and order, in the order of the file, which has no gaps."""
     table = header.get("arrays")
     if type(table) is not dict or type(header.get("arrays_sha256")) is not str:
         raise ValueError("its header does not list its arrays")

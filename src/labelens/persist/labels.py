@@ -27,7 +27,7 @@ KERNELS = ("delta", "linear", "rbf")
 
 @dataclass(frozen=True)
 class StoredLabelMap:
-    """What a model without moments knows of its labels; it takes no more of them."""
+    """The label map of a model without moments, which encodes no further labels."""
 
     kernel: Any
     kinds: tuple[str, ...]  # empty where labels are no classes
@@ -68,7 +68,7 @@ FAMILIES: dict[type[LabelKernel], type] = {
 def put_classes(
     classes: tuple[Any, ...] | None, columns: int, arrays: Puts, name: str = "classes"
 ) -> list[str] | None:
-    """The type of label in every column; the labels go into the arrays, as they were first seen."""
+    """The type of label in every column; the labels go into the arrays, in the order of classes."""
     if classes is None:
         return None
     pairs = classes if columns > 1 else [(0, label) for label in classes]
@@ -99,7 +99,7 @@ def take_classes(
     name: str = "classes",
     size: str = "c",
 ) -> tuple[Any, ...]:
-    """The classes in their order; `kinds` are those that the label map has noted."""
+    """The classes in their order; `kinds` are those of the label map."""
     types = texts(stored, "the types of its classes")
     spelled = take_texts(name, arrays, size)
     columns = [0] * len(spelled)
@@ -137,7 +137,7 @@ def take_labels(facts: Any, arrays: Arrays, name: str = "labels") -> StoredLabel
 
 
 def agree(asked: Any, kernel: Any) -> bool:
-    """Whether a label_kernel may have come to this one."""
+    """Whether fitting with the label_kernel `asked` can result in this kernel."""
     if isinstance(asked, str):
         asked = NAMED.get(asked, asked)
     if asked == Ordinal():  # which takes the order of the labels
@@ -192,7 +192,7 @@ def _kind_of_map(kernel: Any, mix: str | None) -> type:
 
 
 def n_label_features(psi: Any) -> int | None:
-    """How many features a label map makes; None for classes, which may become more."""
+    """The number of features of a label map; None for classes, whose number can grow."""
     match psi:
         case HashedLabels():
             return psi.k

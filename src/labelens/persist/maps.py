@@ -61,7 +61,7 @@ def put_map(phi: FeatureMap | None, arrays: Puts) -> dict[str, Any]:
 
 
 def kinds_of_map(estimator: Any, kernel: Kernel | None) -> tuple[str, ...]:
-    """The kinds of map that the parameters may have drawn."""
+    """The kinds of map that can result from the parameters."""
     if kernel is None:
         return ("identity",)
     if estimator.approximation in ("falkon", "exact"):
@@ -125,6 +125,6 @@ def _sketch(values: dict[str, Any], kernel: Kernel, d: int, p: int) -> Transform
     sketch = PolynomialCountSketch(
         gamma=kernel.gamma, n_components=p, random_state=values["random_state"], **kernel.params
     )
-    # What its fit would have drawn.
+    # As after its fit.
     vars(sketch).update(indexHash_=places, bitHash_=signs, n_features_in_=d, _n_features_out=p)
     return Transformed(sketch, p)

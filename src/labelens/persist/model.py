@@ -1,4 +1,4 @@
-"""Model files: what is written to them, read from them and said of them."""
+"""Save, load and describe model files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def save(
 ) -> None:
     """Write a fitted estimator to one file, which `labelens.load` reads.
 
-    The file takes the place of an older one only when it is complete. It holds what `transform`
-    and the fitted attributes need, and of the training data no row, unless the model is made of
-    rows: landmarks (`approximation="nystroem"` and "falkon") and those of `approximation="exact"`.
-    A warning then says how many they are, and so does `labelens.persist.info`.
+    The file replaces an older one only when it is complete. It contains what `transform` and the
+    fitted attributes need. It contains training rows only if the model consists of them: landmarks
+    (`approximation="nystroem"` and "falkon") and all rows with `approximation="exact"`. A warning
+    then says how many, and so does `labelens.persist.info`.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def save(
     path : str or path
         By convention `*.labelens`.
     moments : bool, default=False
-        Whether the moments go with it, so that `partial_fit` and `merge` can go on from the file.
-        With exact kernels that is everything known of the training rows, labels included.
+        Whether to save the moments too, which `partial_fit` and `merge` need. With exact kernels
+        they include the training rows and their labels.
     table : labelens.tables.TableEncoder, default=None
-        How columns of a table became the features, with the values for gaps: `labelens transform`
-        does the same to new rows.
+        How columns of a table became the features, with the imputed values. `labelens transform`
+        applies it to new rows.
 
     Examples
     --------
@@ -63,23 +63,23 @@ def save(
     True
     """
     header, arrays = packed(estimator, moments, table)
-    with _refusals(None, "saved"):  # what could not be loaded is not saved
+    with _in_words(None, "saved"):  # a file that could not be loaded is not written
         built(parse(json.dumps(header), "its header"), arrays)
     container.write(Path(path), header, arrays)
     if rows := header["training_rows"]:
         warn_user(
-            f"{named(path)} holds {rows} rows of the training data, of which a model with "
-            f"approximation={header['parameters']['approximation']!r} is made: who may read it may "
-            "read them."
+            f"{named(path)} holds {rows} rows of the training data, because a model with "
+            f"approximation={header['parameters']['approximation']!r} consists of them. Everyone "
+            "who can read the file can read these rows."
         )
 
 
 def load(path: PathLike) -> Projection:
     """Read an estimator that `labelens.save` has written.
 
-    Safe with files from anyone: nothing in a file is run, and one that is not exactly what `save`
-    writes is refused with a ValueError; a link, folder or pipe with an OSError. (What a stranger's
-    model computes is another question.)
+    Files from untrusted sources are safe to load: nothing in them is executed. A file that `save`
+    cannot have written raises ValueError; a link, folder or pipe raises OSError. This says nothing
+    about the quality of the model.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def load(path: PathLike) -> Projection:
     Returns
     -------
     estimator
-        Fitted; it gives the same bits as the one that was saved. A model saved without its
-        moments can be used, but not continued.
+        Fitted; it gives the same bits as the saved one. Without moments `partial_fit` and `merge`
+        raise ValueError.
 
     Examples
     --------
@@ -107,38 +107,38 @@ def load(path: PathLike) -> Projection:
 
 
 def load_with_table(path: PathLike) -> tuple[Projection, TableEncoder | None]:
-    """The same, and how columns of a table became the features, where the file says so."""
-    with _refusals(path, "loaded"):
+    """The estimator, and the encoder of its table if the file has one."""
+    with _in_words(path, "loaded"):
         header, arrays = container.read(Path(path))
         return built(checked(header, arrays), arrays)
 
 
 def save_state(estimator: Projection, path: Path, note: dict[str, Any]) -> None:
-    """A fit that is under way, with a note on where it stands: for `load_state`, not for `load`."""
+    """Write an unfinished fit with a note on its progress, for `load_state`."""
     header, arrays = packed(estimator, moments=True)
     container.write(path, header | {"unfinished": note}, arrays)
 
 
 def load_state(path: Path) -> tuple[Projection, dict[str, Any]]:
-    """What `save_state` has written."""
-    with _refusals(path, "continued from"):
+    """The estimator and the note that `save_state` has written."""
+    with _in_words(path, "continued from"):
         header, arrays = container.read(path)
         note = header.pop("unfinished", None)
         if type(note) is not dict:
-            raise ValueError("it is a model, not the state of a fit that is under way")
+            raise ValueError("it is a model, not the state of an unfinished fit")
         return built(checked(header, arrays), arrays)[0], note
 
 
 def save_method(estimator: Projection, path: Path) -> None:
-    """A method and its parameters, fitted or not: for `load_method`, not for `load`."""
+    """Write an estimator and its parameters, fitted or not, for `load_method`."""
     arrays: Puts = {}
     header = signed(estimator) | {"unfitted": put_parameters(estimator, arrays)}
     container.write(path, header, arrays)
 
 
 def load_method(path: Path) -> Projection:
-    """What `save_method` has written, not fitted."""
-    with _refusals(path, "loaded"):
+    """The estimator that `save_method` has written, not fitted."""
+    with _in_words(path, "loaded"):
         header, stored = container.read(path)
         facts = fields({"set_output": None} | header, "its header", unfitted=dict, **SIGNED)
         method, arrays = method_of(facts), Arrays(stored)
@@ -148,10 +148,10 @@ def load_method(path: Path) -> Projection:
 
 
 def info(path: PathLike) -> dict[str, Any]:
-    """What a model file holds, in JSON's types; what `load` refuses is refused here too.
+    """Describe a model file in JSON's types, after the checks of `load`.
 
-    Labels that JSON has no type for are shown as text; several columns of classes are pairs of
-    column and class.
+    Labels without a JSON type become text. Several columns of classes become pairs of column and
+    class.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def info(path: PathLike) -> dict[str, Any]:
     >>> facts["method"], facts["classes"], facts["training_rows"]
     ('SupervisedPCA', [0, 1, 2], 0)
     """
-    with _refusals(path, "read"):
+    with _in_words(path, "read"):
         header, arrays = container.read(Path(path))
         facts = checked(header, arrays)
         estimator, table = built(facts, arrays)
@@ -214,8 +214,8 @@ def _shown(value: Any) -> Any:
 
 
 @contextmanager
-def _refusals(path: Any, verb: str) -> Iterator[None]:
-    """ValueErrors as one sentence about the file."""
+def _in_words(path: Any, verb: str) -> Iterator[None]:
+    """Turn a ValueError into one sentence about the file."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A fitted estimator as a header and arrays, and back: all that is in a file, and nothing else."""
+"""A fitted estimator as a header and arrays, and back."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from .._fit.fitted import recipe_of, restore, solution_of, solved_so_far
 from .._fit.projection import Projection
 from .._fit.recipe import Recipe, scales_moments, screens, statistics
 from .._fit.settings import is_kernel_method, solver_of
-from .._judge.atlas import Atlas
-from .._judge.value_map import ValueMap
 from ..methods import METHODS
 from ..tables import TableEncoder
 from . import container
-from .atlas import base_of, put_atlas, take_atlas
+from .atlas import MAPS, base_of, name_of_map, put_atlas, take_atlas
 from .labels import (
     agree,
     n_label_features,
@@ -42,14 +40,13 @@ from .spelling import put_texts, take_texts
 from .statistics import ROWS, put_moments, take_moments
 from .strict import NUMBER, WHOLE, Arrays, fields, within
 from .tables import put_table, take_table
-from .value_map import base_of_map, put_map_of_numbers, take_map_of_numbers
 
-BESIDE = "nuisance."  # before the names of the arrays of a nuisance
+NUISANCE = "nuisance."  # prefix of the arrays of a nuisance
 OUTPUTS = ("default", "pandas", "polars")
 BY_NAME = {method.__name__: method for method in METHODS.values()}
 # The facts in a header and their types: first those of any file.
 SIGNED = {
-    "format": int,  # 1; a newer one is refused
+    "format": int,  # 1; a newer one raises ValueError
     "labelens": str,  # the version that wrote it
     "method": str,  # one of the four public classes
     "set_output": str | None,  # absent where it was not called
@@ -59,17 +56,17 @@ SIGNED = {
 HEADER = SIGNED | {
     "parameters": dict,  # all that the constructor takes
     "n_features_in": int,
-    "feature_names": bool,  # whether they are there, as text in the arrays
-    "table": dict | None,  # what was done about gaps; absent where there was no table
+    "feature_names": bool,  # whether the arrays contain them
+    "table": dict | None,  # how gaps were imputed; absent without a table
     "n_samples": int,  # rows seen
     "training_rows": int,  # rows of the training data inside the file
-    "moments": bool,  # whether a fit can go on from it
+    "moments": bool,  # whether partial_fit and merge can continue
     "block": int,  # rows in a block of the grid
     "gamma": NUMBER | None,  # of the kernel, settled; null for the linear methods
-    "map": dict,  # the feature map: its kind, and what of it is no array
+    "map": dict,  # the feature map: its kind, and the facts of it
     "labels": dict | None,  # the label kernel, and the kind of label in every column
     "classes": list | None,  # the type of label in every column; labels are in the arrays
-    "label_map": dict | None,  # what later labels go through; null without moments
+    "label_map": dict | None,  # for later labels; null without moments
     "noise": int | None,  # random streams; null without moments
     "solution": dict | None,  # null if not solved yet
     "nuisance": dict | None,  # its labels, label_map and classes; absent without moments
@@ -77,28 +74,19 @@ HEADER = SIGNED | {
     "atlas": dict | None,
     "value_map": dict | None,
 }
-OPTIONAL: dict[str, Any] = {
-    "set_output": None,
-    "table": None,
-    "nuisance": None,
-    "atlas": None,
-    "value_map": None,
-}  # what a header may lack
+# What a header may lack.
+OPTIONAL: dict[str, Any] = dict.fromkeys(("set_output", "table", "nuisance", *MAPS))
 LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
 
 
 def packed(
     estimator: Any, moments: bool, table: TableEncoder | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a fitted estimator, and of the columns that it was fitted on."""
-    atlas = estimator if isinstance(estimator, Atlas) else None
-    value_map = estimator if isinstance(estimator, ValueMap) else None
-    own: Any = atlas or value_map
-    if atlas is not None:
-        estimator = base_of(atlas)
-    elif value_map is not None:
-        estimator = base_of_map(value_map)
-    beginning = signed(estimator) | ({} if own is None else _output(own))
+    """The header and the arrays of a fitted estimator and of the encoder of its table."""
+    own, name = estimator, name_of_map(estimator)
+    if name is not None:
+        estimator = base_of(own)
+    beginning = signed(estimator) | _output(own)
     check_is_fitted(estimator, "moments_")
     arrays: Puts = {}
     recipe, known = recipe_of(estimator), estimator.moments_.to(None)
@@ -144,10 +132,8 @@ def packed(
         landmarks = None if solved is None else solved.rows
         ROWS.put(known.rows if landmarks is None else landmarks, "rows", arrays)
     header["training_rows"] = _training_rows(arrays)
-    if atlas is not None:
-        header["atlas"] = put_atlas(atlas, arrays)
-    elif value_map is not None:
-        header["value_map"] = put_map_of_numbers(value_map, arrays)
+    if name is not None:
+        header[name] = put_atlas(own, arrays)
     if table is not None:
         names = [] if feature_names is None else list(feature_names)
         if table.get_feature_names_out().tolist() != names:
@@ -157,13 +143,13 @@ def packed(
 
 
 def signed(estimator: Any) -> dict[str, Any]:
-    """What every file of ours begins with."""
-    from .. import __version__  # ours is imported before it is set
+    """The facts of every file."""
+    from .. import __version__  # which is set after this module is imported
 
     name = type(estimator).__name__
     if BY_NAME.get(name) is not type(estimator):
         raise TypeError(
-            f"labelens.save takes one of {', '.join(BY_NAME)}, or an Atlas or ValueMap of one, got "
+            f"labelens.save takes a fitted {', '.join(BY_NAME)}, Atlas or ValueMap, got "
             f"{type(estimator)!r}."
         )
     beginning = {"format": container.FORMAT, "labelens": __version__, "method": name}
@@ -217,7 +203,7 @@ def built(
 ) -> tuple[Any, TableEncoder | None]:
     """The estimator and its table, from a header whose fields have been checked."""
     facts, method = OPTIONAL | facts, BY_NAME[facts["method"]]
-    beside = {name: a for name, a in stored.items() if name.startswith(BESIDE)}
+    beside = {name: a for name, a in stored.items() if name.startswith(NUISANCE)}
     arrays = Arrays({n: a for n, a in stored.items() if n not in beside}, d=facts["n_features_in"])
     estimator: Any = method(**take_parameters(facts["parameters"], method, arrays))
     labelled, moments = facts["labels"] is not None, facts["moments"]
@@ -281,10 +267,9 @@ def built(
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     table = None if facts["table"] is None else take_table(facts["table"], names, arrays)
-    if facts["atlas"] is not None:
-        estimator = take_atlas(facts["atlas"], arrays, estimator)
-    elif facts["value_map"] is not None:
-        estimator = take_map_of_numbers(facts["value_map"], arrays, estimator)
+    for name in MAPS:
+        if facts[name] is not None:
+            estimator = take_atlas(name, facts[name], arrays, estimator)
     Arrays(beside).done()
     arrays.done()
     return configured(estimator, facts), table
@@ -298,7 +283,7 @@ def _put_nuisance(recipe: Recipe, moments: Any, arrays: Puts) -> dict[str, Any]:
         "label_map": put_label_map(recipe.psi, own),
         "classes": put_classes(moments.classes, recipe.label_columns, own),
     }
-    arrays |= {BESIDE + name: array for name, array in own.items()}
+    arrays |= {NUISANCE + name: array for name, array in own.items()}
     return facts
 
 
@@ -309,7 +294,7 @@ def _take_nuisance(
     what = "its nuisance"
     fields(facts, what, labels=dict, label_map=dict, classes=list | None)
     sizes = {"k": 1} | {name: arrays.sizes[name] for name in ("d", "p") if name in arrays.sizes}
-    own = Arrays({name.removeprefix(BESIDE): array for name, array in stored.items()}, **sizes)
+    own = Arrays({name.removeprefix(NUISANCE): array for name, array in stored.items()}, **sizes)
     known = take_labels(facts["labels"], own)
     if known.kernel not in ("delta", "linear") or recipe.phi is None:
         raise ValueError(f"{what} has the label kernel {known.kernel!r}")

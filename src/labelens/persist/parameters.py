@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -16,18 +17,18 @@ from ..label_kernels.base import LabelKernel, plain
 from .kernels import put_kernel, take_kernel
 from .labels import KERNELS
 from .schema import Fact, Puts, Table, take
-from .spelling import read_label, spell
+from .spelling import LABEL_OR_NONE, read_label, spell
 from .strict import Arrays
 
 ANYTHING = int | float | str | bool | dict | list | None
-# Parameters that files did not have at first, and what those files mean by that.
+# Parameters that old files do not have, and their values there.
 ADDED: dict[str, Any] = {
     "class_weight": None,
     "precision": None,
     "label_shrinkage": 1.0,
     "n_nonzero": None,
 }
-# What to do about a parameter that a file cannot hold.
+# Advice for a parameter that a file cannot contain.
 INSTEAD = {
     "kernel": "use a kernel that labelens knows by name",
     "approximation": f"use one of {', '.join(map(repr, APPROXIMATIONS))}",
@@ -39,7 +40,7 @@ INSTEAD = {
 
 
 def _stored(value: Any) -> Any:
-    """What JSON has a type for, as it is."""
+    """Values of JSON's types as they are; TypeError for others."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping) and all(type(key) is str for key in value):
@@ -71,11 +72,7 @@ def _weights(stored: Any) -> Any:
 
 # Others are numbers and text as they are; a label kernel has arrays too.
 SPECIAL = {
-    "missing_label": Fact(
-        ANYTHING,
-        lambda label: None if label is None else spell(plain(label)),
-        lambda stored: None if stored is None else read_label(stored, "its missing_label"),
-    ),
+    "missing_label": replace(LABEL_OR_NONE, types=ANYTHING),
     "class_weight": Fact(ANYTHING, _stored_weights, _weights),
 }
 PLAIN = Fact(ANYTHING, _stored)
@@ -92,14 +89,14 @@ def put_parameters(estimator: Any, arrays: Puts) -> dict[str, Any]:
         except TypeError:
             raise TypeError(
                 f"{name}={value!r} cannot be saved: it is of type {type(value).__name__}, and a "
-                "model file holds numbers and text, no code. To save such a model, "
+                "model file contains numbers and text, no code. To save such a model, "
                 f"{INSTEAD.get(name, 'give it a number or a name')}."
             ) from None
     return stored
 
 
 def take_parameters(stored: dict[str, Any], method: Any, arrays: Arrays) -> dict[str, Any]:
-    """All that the method's constructor takes, and nothing else."""
+    """Exactly the parameters of the constructor."""
     table: Table = {name: SPECIAL.get(name, PLAIN) for name in sorted(settings.names(method))}
     added = {name: value for name, value in ADDED.items() if name in table}
     found = take(table, "", arrays, added | stored, "its parameters")
@@ -108,7 +105,7 @@ def take_parameters(stored: dict[str, Any], method: Any, arrays: Arrays) -> dict
 
 
 def check_parameters(estimator: Any, labelled: bool) -> None:
-    """As fitting does, and what fitting leaves to the maps."""
+    """The checks of fitting, and those that fitting leaves to the maps."""
     try:
         settings.check(estimator)
         settings.check_against_labels(estimator, labelled)

@@ -27,7 +27,7 @@ class Fact:
     types: Any  # of JSON: one, or a union of them
     write: Callable[[Any], Any] = lambda value: value
     read: Callable[[Any], Any] = lambda fact: fact
-    limits: tuple[int, int] | None = None  # the lowest, and the first that is too high
+    limits: tuple[float, float] | None = None  # the lowest, and the first that is too high
     attribute: str = ""  # where it has another name than the field
 
 
@@ -122,7 +122,7 @@ def take(
         if not isinstance(kind, Fact):
             value = None if field in without else kind.take(f"{name}.{field}", arrays)
         else:
-            if kind.limits is not None:
+            if kind.limits is not None and facts[field] is not None:
                 within(facts[field], *kind.limits, f"the {field} of {what}")
             value = kind.read(facts[field])
         found[kind.attribute or field] = value

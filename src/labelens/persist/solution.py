@@ -20,7 +20,7 @@ from .strict import NUMBER, Arrays, within
 
 @dataclass(frozen=True)
 class StoredSolution:
-    """A `solvers.Solution` whose diagnostics have been computed, so that it needs no moments."""
+    """A `solvers.Solution` with its diagnostics, so that it needs no moments."""
 
     components: Array | None  # None for the exact kernel
     rank: int
@@ -39,8 +39,7 @@ COMPONENTS: Table = {"components": Block("k p")}
 SHRINKAGE: Table = {"shrinkage": Fact(NUMBER, float)}
 CANCELS: Table = {"cancels": replace(OR_INFINITE, attribute="cancellation")}
 DUAL: Table = {"coefficients": Block("n k"), "centre": Block("k")}
-# Means are two words. The centre is stored though the mean gives it: a product may differ by a bit
-# elsewhere.
+# Means are two words. The centre is stored: on another machine a product may differ by a bit.
 MEANS = {"mean": Block("p"), "centre": Block("k")}
 WORDS = ("origin", "offset")
 
@@ -69,7 +68,7 @@ def take_solution(
     if estimator.shrinkage not in ("auto", shrinkage):
         raise ValueError(f"its shrinkage is {shrinkage}, and shrinkage={estimator.shrinkage!r}")
     for name in ("dependence", "dependence_ratio"):
-        # Randomized PCA has nothing to measure against: NaN, all of them.
+        # All are NaN for randomized PCA, which has no total to compare with.
         nothing = recipe.psi is None and np.isnan(values[name]).all()
         if not nothing and not np.isfinite(values[name]).all():
             raise ValueError(f"the array 'solution.{name}' has values that are not finite")
@@ -81,6 +80,6 @@ def take_solution(
     if estimator.scale is not None and scales_moments(estimator):
         values["scaling"] = Scaling(**take(SCALING, "solution.scaling", arrays))
     solved = made(Solved, values, label_length=np.inf)
-    # Cached properties, computed before.
+    # Cached properties.
     vars(solved).update(centre=values["centre"], cancellation=values["cancellation"])
     return solved

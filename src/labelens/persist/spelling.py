@@ -1,4 +1,4 @@
-"""Labels and names as text and back, exactly: the same type, the same value."""
+"""Labels and names as text and back, with the same type and value."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..label_kernels.base import plain
+from .schema import Fact
 from .strict import WHOLE, Arrays, texts
 
 
 def spell(label: Any) -> tuple[str, str]:
-    """A label as its type and a text; TypeError if a file has no such type."""
+    """A label as its type and a text; TypeError for types that a file cannot contain."""
     kind = type(label)
     if kind in (int, float):
         return "number", repr(label)
@@ -31,13 +32,13 @@ def spell(label: Any) -> tuple[str, str]:
     if kind is tuple and all(type(column) is int and column >= 0 for column in label):
         return "set", ",".join(map(str, label))
     raise TypeError(
-        f"{label!r} is of type {kind.__name__}, and a model file holds labels that are numbers, "
+        f"{label!r} is of type {kind.__name__}, and labels in a model file are numbers, "
         "strings, bytes, bools, dates, times or durations"
     )
 
 
 def unspell(kind: str, text: str) -> Any:
-    """The label that is spelled like this, and in no other way."""
+    """The label with exactly this spelling."""
     try:
         label = _read(kind, text)
         if spell(label) == (kind, text):
@@ -68,14 +69,21 @@ def _read(kind: str, text: str) -> Any:
 
 
 def read_label(stored: Any, what: str) -> Any:
-    """The label of a list that `spell` has filled."""
+    """The label of a list of type and text."""
     if type(stored) is not list or len(stored) != 2:
         raise ValueError(f"{what} is not a type and a text")
     return unspell(*texts(stored, f"the type and the text of {what}"))
 
 
+LABEL_OR_NONE = Fact(  # missing_label
+    list | None,
+    lambda label: None if label is None else [*spell(plain(label))],
+    lambda fact: None if fact is None else read_label(fact, "its missing_label"),
+)
+
+
 def put_texts(name: str, strings: Iterable[str], arrays: dict[str, NDArray[Any]]) -> None:
-    """UTF-8, one behind the other, and where each ends."""
+    """Concatenated UTF-8, and where each text ends."""
     pieces = [text.encode("utf-8", "surrogatepass") for text in strings]
     arrays[f"{name}.text"] = np.frombuffer(b"".join(pieces), dtype=np.uint8)
     arrays[f"{name}.ends"] = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)

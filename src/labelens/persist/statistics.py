@@ -1,4 +1,4 @@
-"""Moments, and what the exact kernel has in their place."""
+"""Moments, and the training rows of exact kernels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _scatter(p: str) -> Table:
 
 
 def _moments(of_classes: bool, some: bool = False) -> dict[str, tuple[Any, Table]]:
-    """The statistics of labels that are classes, or have q features; `some`: C_xx of m columns."""
+    """The statistics for classes or q label features; `some`: C_xx has m columns."""
     sums: Table = {"origin": Block("p"), "class_weight": Block("c"), "sums": Block("c p")}
     columns = ("origin", "offset", "squares", "minimum", "maximum")
     return {
@@ -53,7 +53,7 @@ def _moments(of_classes: bool, some: bool = False) -> dict[str, tuple[Any, Table
 
 
 def _kept(q: str) -> Table:
-    """What the exact kernel has: class numbers or label features of the labelled rows."""
+    """Exact kernels: class numbers or label features of the labelled rows."""
     return {
         "weight": Block("n"),
         "labelled": Block("n", WHOLE),
@@ -76,7 +76,7 @@ def put_moments(moments: Any, arrays: Puts) -> None:
 def take_moments(
     recipe: Recipe, n_samples: int, classes: tuple[Any, ...] | None, arrays: Arrays
 ) -> Moments | KernelRows:
-    """The moments that the recipe makes."""
+    """The moments that belong to the recipe."""
     labelled, columns = recipe.psi is not None, recipe.label_columns
     of_classes = labelled and "q" not in arrays.sizes
     if recipe.phi is None:

@@ -1,4 +1,4 @@
-"""Nothing is believed: JSON, its fields, and arrays with their shapes, one refusal a fault."""
+"""Strict checks of JSON, of its fields and of the shapes of arrays; ValueError for each fault."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def parse(text: str, what: str) -> Any:
 
 
 def fields(facts: Any, what: str, **kinds: Any) -> dict[str, Any]:
-    """An object with these fields, all of them and no others; a kind is a type or a union."""
+    """An object with exactly these fields; a kind is a type or a union of types."""
     if type(facts) is not dict:
         raise ValueError(f"{what} must be an object, not {_short(facts)}")
     if missing := sorted(kinds.keys() - facts.keys()):
@@ -85,7 +85,7 @@ def texts(values: Any, what: str) -> tuple[str, ...]:
 
 
 class Arrays:
-    """The arrays of a file, taken one by one; a shape is given in letters that `sizes` settles."""
+    """The arrays of a file, taken one by one; letters in a shape stand for `sizes`."""
 
     def __init__(self, arrays: dict[str, NDArray[Any]], **sizes: int) -> None:
         self._left = dict(arrays)
@@ -97,7 +97,7 @@ class Arrays:
     def take(
         self, name: str, dtypes: tuple[str, ...], *shape: str | int, finite: bool = True
     ) -> NDArray[Any]:
-        """An array of one of the dtypes; letters without a size yet get theirs from it."""
+        """An array of one of the dtypes; the first array with a letter settles its size."""
         if name not in self._left:
             raise ValueError(f"the array {name!r} is missing")
         array = self._left.pop(name)

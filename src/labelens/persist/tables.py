@@ -1,4 +1,4 @@
-"""The table encoder of a model: columns, kinds, levels and values for gaps; no statistics."""
+"""The table encoder of a model, without its statistics."""
 
 from __future__ import annotations
 
