@@ -48,17 +48,19 @@ docs: $(VENV)/.ready-docs
 # Files of tests side by side, on few processes: some of them start servers and clusters.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-test: $(VENV)/.ready-test
+WITH ?= test
+test: $(VENV)/.ready-$(WITH)
 	$(PYTEST) $(TESTS)
 
 # The lowest supported versions have no wheels for newer Pythons; CORE= runs all tests.
+# AnnData is tested here alone: it has no release yet for the pandas of constraints.txt.
 OLD_PYTHON ?= $(shell python3.11 --version >/dev/null 2>&1 && echo python3.11 || echo $(PYTHON))
 CORE := $(addprefix tests/,test_sklearn.py test_moments.py test_labels.py test_solvers.py \
-	test_methods.py persist)
+	test_methods.py test_cells.py persist)
 
 test-lowest:
 	$(MAKE) test VENV=.venv-lowest PYTHON=$(OLD_PYTHON) CONSTRAINTS=constraints-lowest.txt \
-		TESTS="$(CORE)"
+		WITH=test,anndata,dask TESTS="$(CORE)"
 
 # Everything that CI runs: no test is skipped for lack of an engine, and a short form of each
 # part of `make torture` runs too.
