@@ -56,7 +56,7 @@ def test_other_things_are_refused(data, tmp_path):
     X, y = data
 
     namesake = type("SupervisedPCA", (SupervisedPCA,), {})
-    with pytest.raises(TypeError, match=r"one of SupervisedPCA.*StandardScaler"):
+    with pytest.raises(TypeError, match=r"takes a fitted SupervisedPCA.*StandardScaler"):
         labelens.save(StandardScaler().fit(X), tmp_path / "m")
     with pytest.raises(TypeError, match=r"got <class '.*SupervisedPCA"):
         labelens.save(namesake(1).fit(X, y), tmp_path / "m")
