@@ -65,10 +65,10 @@ test-lowest:
 # Everything that CI runs: no test is skipped for lack of an engine, and a short form of each
 # part of `make torture` runs too.
 test-all: $(VENV)/.ready-torture,dask,spark,torch
-	$(PYTEST) -m "not gpu and (not long or torture)"
+	$(PYTEST) -m "not gpu and not long"
 
 torture: $(VENV)/.ready-torture
-	$(PYTEST) -m "long and not torture"
+	$(PYTEST) -m long
 	PYTHONPATH=tests $(BIN)/python -m torture
 
 bench: $(VENV)/.ready-bench

@@ -31,12 +31,19 @@ LONGEST = ("test_torture.py", "test_spark_elsewhere.py", "test_docs.py", "test_o
 LONGEST += ("test_package.py", "test_spark.py", "test_browser.py", "test_contributing.py")
 LONGEST += ("test_routes.py", "test_kinds_of_data.py", "test_choice.py", "test_label_judges.py")
 
+# Fixtures that start a browser.
+SLOW = {"page", "browser"}
+
 
 def pytest_configure(config):
     config.option.loadscopereorder = False  # by pytest-xdist, which would start them last
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects by markers
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if SLOW.intersection(item.fixturenames):
+            item.add_marker("slow")
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else 99)
 
 

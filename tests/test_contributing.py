@@ -61,6 +61,7 @@ def test_every_walk_is_on_the_page():
     assert shown == sum(len(walk(heading)) for heading in WALKS)
 
 
+@pytest.mark.slow
 def test_what_was_added_works(copy):
     added = [[name for _, name, _ in walk(heading)] for heading in WALKS]
     tests = [name for names in added for name in names if name.startswith("tests/")]
@@ -68,6 +69,7 @@ def test_what_was_added_works(copy):
     run(copy, "pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 
+@pytest.mark.slow
 def test_what_was_added_is_in_good_order(copy):
     run(copy, "ruff", "check", "--no-cache")
     run(copy, "ruff", "format", "--no-cache", "--check")

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import labelens
-from labelens import KernelSupervisedPCA, SupervisedPCA, Wheel
+from labelens import Atlas, KernelSupervisedPCA, SupervisedPCA, ValueMap, Wheel
 
 # Every public estimator: one that is added must be tried here too.
 PUBLIC = [
@@ -29,6 +29,9 @@ MODELS = {method.__name__: lambda m=method: m(random_state=0) for method in PUBL
     "exact": lambda: KernelSupervisedPCA(approximation="exact"),
     "auto": lambda: KernelSupervisedPCA("auto", gamma="auto", random_state=0),
     "wheel that embeds": lambda: Wheel(Fails()),
+    # Without an estimator they compare many: what is tried here is the fit itself.
+    "Atlas": lambda: Atlas(SupervisedPCA(), random_state=0),
+    "ValueMap": lambda: ValueMap(SupervisedPCA(), random_state=0),
 }
 
 

@@ -6,6 +6,8 @@ import runpy
 import subprocess
 import sys
 
+import pytest
+
 from pages import IN_A_CONSOLE, ROOT, optional, pages, python_blocks
 
 
@@ -23,6 +25,7 @@ def test_tests_import_the_larger_installs_where_they_skip_without(monkeypatch):
             assert not libraries & hidden, f"{path}, line {line.lineno}: {libraries & hidden}"
 
 
+@pytest.mark.slow
 def test_pages_and_rooms_without_the_larger_installs():
     docs = "tests/test_docs.py::test_code_runs_and_prints_what_the_page_says"
     needy = [p for p in pages() if optional("".join(block.code for block in python_blocks(p)))]

@@ -91,6 +91,7 @@ labelens.save(model, sys.argv[3], moments=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [3, pytest.param(5, marks=pytest.mark.long)])
 def test_kill_9_at_any_moment(table, tmp_path, rng, kills):
     model = labelens.fit(MODELS[0], table, label="y")
@@ -237,9 +238,8 @@ def peak_of(*arguments):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/status")
-@pytest.mark.parametrize(
-    "kind", ["npy", pytest.param("parquet", marks=[pytest.mark.long, pytest.mark.torture])]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
 def test_memory_is_a_promise(tmp_path, rng, kind):
     """Files of 64 and 256 MB with 240 MB: the peak keeps to it, and is flat."""
     block = rng.normal(size=(1 << 14, 128)).astype(np.float32)

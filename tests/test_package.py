@@ -166,8 +166,7 @@ def test_readme_is_short_and_its_file_exists():
         assert (ROOT / name).exists()
 
 
-@pytest.mark.long
-@pytest.mark.torture
+@pytest.mark.slow
 def test_trust_page_can_be_pasted_into_a_console(tmp_path):
     (printed,) = pasted("docs/trust.md", tmp_path, together=True)
     for sentence in ("holds for rows", "The random embedding keeps", "component 1 found again"):
@@ -175,8 +174,7 @@ def test_trust_page_can_be_pasted_into_a_console(tmp_path):
     assert (tmp_path / "held_out.png").exists()
 
 
-@pytest.mark.long
-@pytest.mark.torture
+@pytest.mark.slow
 def test_demo_leaves_a_picture(tmp_path):
     demo = [sys.executable, str(ROOT / "examples" / "demo.py"), str(tmp_path)]
     run = subprocess.run(

@@ -180,8 +180,7 @@ def check(records, methods):
         assert all(0 < one[name] <= 1 for name in ("acc15", "label_trust", "label_cont", "trust"))
 
 
-@pytest.mark.long
-@pytest.mark.torture
+@pytest.mark.slow
 def test_a_short_run_and_ours_again(tmp_path, monkeypatch):
     monkeypatch.setattr(quality, "has_umap", lambda: False)
     methods = {*peers.OURS, *peers.peers("classes")} - {peers.UMAP}

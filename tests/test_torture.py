@@ -11,16 +11,13 @@ from torture.__main__ import PARTS
 
 ROOT = Path(__file__).parents[1]
 # `make test` runs these; `make test-all`, which CI calls, runs every part.
-QUICK = ("model_files", "properties")
+QUICK = ("properties",)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="signals, mounts and /proc of Linux")
 @pytest.mark.parametrize(
     "part",
-    [
-        pytest.param(p, marks=() if p in QUICK else [pytest.mark.long, pytest.mark.torture])
-        for p in PARTS
-    ],
+    [pytest.param(p, marks=() if p in QUICK else pytest.mark.slow) for p in PARTS],
 )
 def test_torture(part, tmp_path):
     paths = [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]

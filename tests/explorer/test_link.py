@@ -62,6 +62,7 @@ def shown(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+@pytest.mark.slow
 def test_no_command_line_has_the_token(shown):
     process, url, words = shown
     token = url.rstrip("/").rpartition("/")[2]

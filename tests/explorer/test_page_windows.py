@@ -121,7 +121,8 @@ class Notebook(http.server.BaseHTTPRequestHandler):
 def test_the_cell_of_a_notebook(page, host):
     explorer = labelens.explore(*load_digits(return_X_y=True))
     Notebook.cell = explorer._repr_html_()
-    with http.server.HTTPServer(("127.0.0.1", 0), Notebook) as other:
+    # A thread a connection: Chromium opens one ahead of need, and waits for the second.
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Notebook) as other:
         thread = threading.Thread(target=other.serve_forever)
         thread.start()
         try:

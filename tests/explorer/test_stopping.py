@@ -73,6 +73,7 @@ def test_a_fit_ends_when_its_page_goes(large):
     assert ask(large, "fit", "POST", wish(4, **view))[0] == 200
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_a_fit(tmp_path):
     code = (
         "import numpy as np; from labelens.explorer.explored import from_arrays\n"
