@@ -80,6 +80,17 @@ def _singular(products: Array, error: float, rank_limit: int | None) -> tuple[Ar
     return np.sqrt(values[keep]), with_signs(vectors[:, keep])
 
 
+def _singular_of_rows(
+    target: Array, image: Array, error: float, rank_limit: int | None
+) -> tuple[Array, Array]:
+    """The same from (n, q) factors of C_xy^T C_xy, which acts within the span of n label rows."""
+    if target.shape[1] <= len(target):
+        return _singular(target.T @ image, error, rank_limit)
+    basis, _ = linalg.qr(target.T, mode="economic")
+    sigma, vectors = _singular((target @ basis).T @ (image @ basis), error, rank_limit)
+    return sigma, with_signs(basis @ vectors)
+
+
 def _moment(total: float, mean: Array, covariance: Array) -> CrossMoment:
     along, across = np.zeros(len(covariance)), np.zeros(covariance.shape[1])
     return CrossMoment(total, along, along, across, mean, covariance * total)
@@ -249,7 +260,7 @@ class Labelled:
         image = gram.times(target)
         sizes = np.abs(target * gram.root[:, None]).sum(axis=0)
         error = _mean_error(gram.dtype, float(gram.root**2 @ gram.mean), sizes)
-        sigma, vectors = _singular(target.T @ image, error, rank_limit)
+        sigma, vectors = _singular_of_rows(target, image, error, rank_limit)
         inside, image = target @ (vectors / sigma), image @ (vectors / sigma)
         if s == 1:  # B = I
             lift, centre = self.lifted(inside)

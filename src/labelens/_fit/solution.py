@@ -197,7 +197,8 @@ def _solve_moments(
         covariance = _label_covariance(moments, factor)
         root, _ = solvers.label_whitening(covariance, recipe.parameters["label_shrinkage"], one_hot)
         factor = root if factor is None else factor @ root
-        label_length *= float(np.linalg.norm(root, 2))
+        if np.isfinite(label_length):
+            label_length *= float(np.linalg.norm(root, 2))
     if factor is not None:
         cross, error = solvers.through(cross, factor)
         if left_out is not None:
