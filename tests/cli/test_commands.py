@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from typer.main import get_command
 
-from labelens import load
+from labelens import KernelSupervisedPCA, load
 from labelens.cli.app import app
+from labelens.cli.output import show
 from labelens.label_kernels import Tree
 
 HOSTILE = (
@@ -61,10 +62,17 @@ def test_embed_does_the_whole_job(run, iris, tmp_path):
 def test_the_table_is_short_and_honest(run, iris):
     done = run("embed", "iris.csv", "--label", "species", "--method", "spca")
     assert done.exit_code == 0, done.output
-    for words in ("held-out 1-NN accuracy", "raw columns", "commonest class", "shuffled labels"):
+    for words in ("held-out 1-NN accuracy", "raw columns", "largest class", "shuffled labels"):
         assert words in done.stdout
     assert "This embedding predicts held-out labels: accuracy" in " ".join(done.stdout.split())
     assert "embedding/report.html" in done.stdout
+
+
+def test_long_parameters_are_shown_without_the_line_breaks_of_scikit_learn(capsys):
+    base = KernelSupervisedPCA(5, kernel="laplacian", approximation="exact", gamma=0.25)
+    assert "\n" in str(base)
+    show({"parameters": {"estimator": base}}, False, False)
+    assert "\\n" not in capsys.readouterr().out
 
 
 def test_the_report_is_opened_if_asked(run, iris, tmp_path, monkeypatch):

@@ -255,12 +255,12 @@ def in_short(record: dict[str, Any]) -> dict[str, Any]:
             f"{dots}of the fitted rows": one["train"],
         }
         if one["majority"] is not None:
-            lines[f"{dots}of the commonest class"] = one["majority"]
+            lines[f"{dots}of the largest class"] = one["majority"]
         lines[f"{dots}with shuffled labels"] = one["shuffled"]
         facts |= {f"label {one['name']}": lines} if several else lines
     if record["nuisance"] is not None:
         facts["held-out 15-NN accuracy of the nuisance"] = record["nuisance"]["accuracy"]
-        facts["... of its commonest class"] = record["nuisance"]["majority"]
+        facts["... of its largest class"] = record["nuisance"]["majority"]
     if record["scores_of_a_sample"]:
         facts["note"] = "scores are of a sample of the rows"
     return facts | {"model_rows": f"{record['model_rows']} of {record['rows']}"}

@@ -213,6 +213,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         some = ", ".join(map(_shown, value[:12]))
         return some + (f", ... ({len(value)} in all)" if len(value) > 12 else "")
+    if hasattr(value, "get_params"):
+        value = " ".join(str(value).split())  # scikit-learn breaks long ones into lines
     return visible(str(value))
 
 
