@@ -53,6 +53,32 @@ def test_one_missing_value(X, marker, gap):
     same_model(SupervisedPCA(2, missing_label=marker).fit(X, y), expected)
 
 
+def masked(y):
+    gone = [label is None for label in y]
+    return np.ma.masked_array([y[0] if no else v for v, no in zip(y, gone, strict=True)], gone)
+
+
+CONTAINERS = [pd.array, pd.Series, pl.Series, pa.array, masked, lambda y: pd.DataFrame({"y": y})]
+
+
+@pytest.mark.parametrize("of", CONTAINERS)
+@pytest.mark.parametrize("kind", ["number", "integer", "string", "bool"])
+def test_gaps_in_every_container(X, of, kind):
+    values = {
+        "number": X[:, 0].tolist(),
+        "integer": (np.arange(N) % 3).tolist(),
+        "string": [f"class {i % 3}" for i in range(N)],
+        "bool": [i % 3 == 0 for i in range(N)],
+    }[kind]
+    labelled = np.arange(N) % 7 != 3
+    expected = SupervisedPCA(1).fit(X[labelled], np.array(values)[labelled])
+    model = SupervisedPCA(1, missing_label=np.nan).fit(X, of(with_gaps(values)))
+    assert model.label_kernel_ == expected.label_kernel_
+    np.testing.assert_allclose(model.components_, expected.components_, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="contains NaN at row 3"):
+        SupervisedPCA(2).fit(X, of(with_gaps(values)))
+
+
 @pytest.mark.parametrize("of", [pl.Series, pa.array, lambda y: pd.Series(y, dtype="Int64")])
 def test_large_whole_numbers_with_gaps_are_exact(X, of):
     y = with_gaps((2**60 + np.arange(N) % 3).tolist())

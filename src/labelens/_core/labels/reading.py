@@ -1,7 +1,7 @@
 """Labels as users pass them: lists, arrays, frames, Arrow's columns; missing ones; their kind.
 
 Every route reads labels here: `as_labels` where labels come in, `read_labels` where they are used.
-None, NaN, NaT, pandas' NA and the nulls of Arrow and polars are one missing value.
+None, NaN, NaT, pandas' NA, masked labels and the nulls of Arrow and polars are one missing value.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def as_labels(y: Any) -> Labels:
     refuse_broken(y, "y")
     if sparse.issparse(y):
         return Labels(y.tocsr(), (None,) * y.shape[1])
-    if np.ma.is_masked(y):
-        raise ValueError(f"y is a masked array with masked labels. {HOW_TO_MARK}")
+    if np.ma.is_masked(y) and isinstance(y, np.ma.MaskedArray):
+        mask, y = y.mask, boxed(y.data.ravel()).reshape(y.shape)
+        y[mask] = None
     y = devices.host(y)
     if columns := [as_labels(column) for column in _columns(y)]:
         return Labels.side_by_side(columns)
