@@ -33,7 +33,7 @@ def test_pages_and_rooms_without_the_larger_installs():
     assert {f"{docs}[docs/{name}.md]" for name in ("dask", "export", "gpu", "spark")} <= {*wanted}
     rooms = "tests/test_package.py::test_every_room_can_be_the_first"
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *wanted, rooms],
+        [sys.executable, "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", *wanted, rooms],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT / "tests" / "light")},
         capture_output=True,
