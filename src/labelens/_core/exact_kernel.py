@@ -71,9 +71,10 @@ class KernelRows:
 def embed(kernel: Kernel, known: Any, coefficients: Array, rows: Any, tile: int) -> Array:
     """k(rows, known) @ coefficients, (n, k), in tiles."""
     if isinstance(kernel, KnownKernel):  # one product: there is nothing to make
-        columns = np.zeros((len(kernel.matrix), coefficients.shape[1]), kernel.matrix.dtype)
+        columns = np.zeros((kernel.matrix.shape[0], coefficients.shape[1]))
         columns[known[:, 0].astype(np.intp)] = coefficients
-        return (kernel.matrix @ columns)[rows[:, 0].astype(np.intp)].astype(np.float64)
+        products = devices.host(kernel.matrix @ devices.like(columns, kernel.matrix))
+        return products[rows[:, 0].astype(np.intp)].astype(np.float64)
     view = HostTiles(kernel, known, tile)
 
     def block(start: int) -> Array:

@@ -34,13 +34,13 @@ COLUMNS = 256  # of the factor that are made at a time
 FEW = 4096  # rows for which one call of LAPACK is as fast
 STEPS = 40  # of conjugate gradients, at most
 TOLERANCE = {np.float32: 1e-10, np.float64: 1e-14}
-COMPARED = 1e-4  # the same where candidates are compared by a float32 kernel that is known
+COMPARED = 1e-4  # the same where candidates are compared by a kernel that is known
 
 
 def gram_dtype(kernel: Kernel, rows: Any) -> Any:
     """The dtype of G. In float32 its entries err by 6e-8; systems with it are solved in float64."""
     if isinstance(kernel, KnownKernel):
-        return kernel.matrix.dtype.type
+        return np.float32 if devices.is_single(kernel.matrix) else np.float64
     small = rows.shape[0] <= DOUBLE_ROWS or not kernel.shift_invariant
     return np.float64 if small else np.float32
 
@@ -231,7 +231,7 @@ class Gram:
             if self.dtype == np.float64:
                 return None
             extra = 8 * extra or 4 * float(np.finfo(self.dtype).eps) * max(self.trace, ridge)
-        tol = COMPARED if self._known and self.dtype == np.float32 else TOLERANCE[self.dtype]
+        tol = COMPARED if self._known else TOLERANCE[self.dtype]
         return conjugate_gradients(
             lambda X: self.times(X) + ridge * X, self.substitute, columns, tol
         )

@@ -156,6 +156,11 @@ class KnownKernel(Kernel):
         rows, columns = (one[:, 0].astype(np.intp) for one in (A, B))
         return self.matrix.take(rows, 0).take(columns, 1)  # faster than both at once
 
+    def _on_device(self, A: Any, B: Any) -> Any:
+        xp = devices.namespace(A)
+        rows, columns = (xp.astype(one[:, 0], xp.int64) for one in (A, B))
+        return xp.take(xp.take(self.matrix, rows, axis=0), columns, axis=1)
+
 
 class Distances:
     """What the kernels of the same rows share for every gamma."""
@@ -164,7 +169,10 @@ class Distances:
         self._rows, self._found = rows, {}  # type: ignore[var-annotated]
 
     def known(self, kernel: Kernel) -> KnownKernel:
-        """The kernel of these rows, by their numbers."""
+        """The kernel of these rows, by their numbers; in float64 on a device."""
+        if devices.on_device(self._rows):
+            xp, values = devices.namespace(self._rows), kernel(self._rows, self._rows)
+            return KnownKernel("known", kernel.gamma, {}, xp.astype(values, xp.float64))
         # Candidates are compared by these: float32 is enough, and takes a fraction of the time.
         if kernel.name in ("laplacian", "rbf"):
             metric = "manhattan" if kernel.name == "laplacian" else "sqeuclidean"

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from .._base import devices
 from .moments import Array
 
 # Dimensions above which a tree of the rows is slower than looking at all of them.
@@ -14,12 +15,23 @@ GROUP = 8  # columns of which the minimum is taken first
 AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
 
 
-def nearest(known: Array, asked: Array, k: int) -> NDArray[np.intp]:
-    """(n, d), (m, d) -> (m, k): the known rows closest to each that is asked for, in order."""
-    if known.shape[1] <= FLAT:
+def nearest(
+    known: Array, asked: Array, k: int, place: devices.Place | None = None
+) -> NDArray[np.intp]:
+    """(n, d), (m, d) -> (m, k): the known rows closest to each that is asked for, in order.
+
+    A place is a device that looks for them.
+    """
+    if place is None and known.shape[1] <= FLAT:
         return KDTree(known).query(asked, [*range(1, k + 1)])[1]
     centre = known.mean(axis=0)
     known, asked = known - centre, asked - centre
+    if place is not None:
+        xp, there = place.xp, place.put(known)
+        distances = xp.sum(there * there, axis=1) / 2 - place.put(asked) @ xp.matrix_transpose(
+            there
+        )
+        return devices.host(xp.argsort(distances, axis=1, stable=True)[:, :k])
     # |a - b|^2 / 2 without |a|^2, which is the same for every b: one product, with one column more.
     halves = np.einsum("ij,ij->i", known, known) / 2
     columns = np.vstack([-known.T, halves])

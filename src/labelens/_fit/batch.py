@@ -38,6 +38,7 @@ class Batch:
     spread: Spread | None = None  # of rows that these were drawn from, where they are a sample
     known: LabelSample | None = None  # of all rows, where others have been looked at
     nuisance: Any = None  # (n,) or (n, m)
+    place: devices.Place | None = None  # the device that the rows were taken from
 
     @property
     def label_weight(self) -> Array | None:
@@ -58,6 +59,7 @@ class Batch:
             numbers=numbers[here],
             known=None,
             nuisance=None if self.nuisance is None else self.nuisance[which],
+            place=self.place or devices.device_of(devices.place_of(self.rows)),
         )
 
     def of_nuisance(self) -> Batch:

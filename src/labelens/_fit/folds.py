@@ -28,7 +28,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from .._base import devices
+from .._base import device_algebra, devices
 from .._base.threads import in_order, one_blas_thread
 from .._base.validation import check_seed
 from .._core.gram import Gram
@@ -81,6 +81,8 @@ def cross_validate(
         for one in passes:
             _judge_pass(one, estimators, batch, fold, judged, judge, scores)
 
+    if batch.place is not None:  # torch loads its linear algebra at the first call, on one thread
+        device_algebra.cholesky(batch.place.put(np.eye(1)))
     # Threads share out passes, or the folds of each where there are more folds.
     many = max(passes_of(estimators), default=0) >= scores.shape[1]
     together = groupby(_passes(estimators, batch), lambda one: id(one.grams))
@@ -111,7 +113,8 @@ def _judge_pass(
         if recipe.noise is not None:  # no two rows have the same vector, whatever their folds
             recipe = replace(recipe, noise=recipe.noise.after(int((fold < f).sum())))
         if exact:
-            return keep_rows(recipe, part, recipe.encode(part), None)
+            kept = keep_rows(recipe, part, recipe.encode(part), None)
+            return replace(kept, place=batch.place)
         moments = add_up(recipe, part, None)
         return moments if moments.finite() else _refuse_overflow()
 
@@ -335,7 +338,7 @@ def _exact_passes(
                 if kernel is None:
                     own, _ = settle_kernel(lead, batch, check_seed(lead.random_state))
                     assert own is not None
-                    distances = distances or _distances(recipe, own.blind_to_shift, batch.rows)
+                    distances = distances or _distances(recipe, own.blind_to_shift, batch)
                     kernel = distances.known(own)
                 plain = replace(
                     recipe,
@@ -347,11 +350,12 @@ def _exact_passes(
                 yield _Pass(members, plain, numbers, grams)
 
 
-def _distances(recipe: Recipe, blind_to_shift: bool, rows: Any) -> Distances:
-    scaled = recipe.scaled(rows)
+def _distances(recipe: Recipe, blind_to_shift: bool, batch: Batch) -> Distances:
+    """Where the rows were taken from, so that a device makes the kernels of its rows."""
+    scaled = recipe.scaled(batch.rows)
     if blind_to_shift and not sparse.issparse(scaled):
         scaled = scaled - scaled[0]  # distances then keep their digits
-    return Distances(scaled)
+    return Distances(devices.moved_to(batch.place, scaled))
 
 
 @dataclass(frozen=True)

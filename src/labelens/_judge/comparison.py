@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import sem
 
+from .._base import devices
 from .._core.moments import Array
 from .._core.neighbours import nearest
 from .._fit import settings
@@ -182,7 +183,7 @@ class Judging:
         judged, found = task.sample(some, np.random.default_rng(self.seed)), []
         for number in repeats:
             fold = task.fold_numbers(folds, self.seed + number)
-            judge = self._judge(task.only(judged), fold[judged])
+            judge = self._judge(task.only(judged), fold[judged], batch.place)
             found.append(cross_validate(estimators, batch, fold, judged, judge))
         return np.hstack(found)
 
@@ -201,7 +202,7 @@ class Judging:
             return task.metric(*several)
         return "mean of " + " and ".join(f"{k}-NN" for k in several) + " accuracy"
 
-    def _judge(self, task: Task, fold: NDArray[np.intp]) -> Judge:
+    def _judge(self, task: Task, fold: NDArray[np.intp], place: devices.Place | None) -> Judge:
         labels = task.dense_labels()
         if task.kind == "classes" and labels.ndim == 1:  # numbers are compared faster
             labels = np.unique(spelled(labels), return_inverse=True)[1]
@@ -213,7 +214,7 @@ class Judging:
         def score(Z: Array, f: int) -> float:
             known, asked = fold != f, fold == f
             there = labels[known]
-            places = nearest(Z[known], Z[asked], min(max(several), len(there)))
+            places = nearest(Z[known], Z[asked], min(max(several), len(there)), place)
             said = [task.said_by(there, places[:, :k]) for k in several]
             return float(np.mean([task.score(one, labels[asked]) for one in said]))
 
