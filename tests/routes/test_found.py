@@ -36,6 +36,18 @@ def test_scaled_rows_far_from_zero_keep_their_digits(rng, scale):
     )
 
 
+def test_one_labelled_row_gives_sparse_sums_an_origin(rng):
+    y = np.arange(60) % 3
+    X = np.round(rng.normal(size=(60, 4)) * 64) / 64 + y[:, None] + 2.0**30
+    y[:7] = -1
+    for rows in (X, sparse.csr_array(X)):
+        model = SupervisedPCA(2, missing_label=-1).partial_fit(rows[:8], y[:8])
+        model.partial_fit(rows[8:], y[8:])
+        wanted = SupervisedPCA(2, missing_label=-1).fit(X - 2.0**30, y)
+        found = model.moments_.cross.covariance[:, np.argsort(model.moments_.classes)]
+        np.testing.assert_allclose(found, wanted.moments_.cross.covariance, atol=1e-13)
+
+
 def test_sparse_labels_have_a_score(rng):
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, (30, 3))
     wanted = labelens.knn_score(X[:20], y[:20], X[20:], y[20:])

@@ -94,12 +94,18 @@ def stored_about(rows: Any, origin: Array) -> Any:
 
 
 def far_from_zero(rows: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """The columns of CSR rows whose sums about zero would lose digits, and their (n, f) values."""
+    """The columns of CSR rows whose sums about zero would lose digits, and their (n, f) values.
+
+    One row, or equal ones, do not show how far values are apart. Where they fill most columns, the
+    columns are taken for full ones, which may be far from zero.
+    """
     full = np.flatnonzero(_entries(rows) == rows.shape[0])
     values = rows[:, full].toarray()
     low, high = (bound.astype(np.float64) for bound in (values.min(axis=0), values.max(axis=0)))
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the sums
-        far = (high > low) & (np.minimum(np.abs(low), np.abs(high)) > FAR * (high - low))
+        far = np.minimum(np.abs(low), np.abs(high)) > FAR * (high - low)
+    if 2 * len(full) < rows.shape[1]:
+        far &= high > low
     return full[far], values[:, far]
 
 
