@@ -114,7 +114,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
     except (ValueError, TypeError) as error:
         if culprit := _first_non_number(X):
             row, column, value = culprit
-            raise type(error)(
+            kind = ValueError if isinstance(value, str) else type(error)
+            raise kind(
                 f"X is not numeric: {_cell(row, column, names)} holds {value!r} ({error}). Encode "
                 "such columns as numbers (for example with OneHotEncoder) or drop them."
             ) from error
