@@ -137,6 +137,11 @@ dual_coef_ : ndarray of shape (n_components, n_samples)
 """
 
 SPECTRAL = """
+component_scale : {"total", "within"}, default="total"
+    Length of the components. "total": the regularized variance along a component is one
+    (`shrinkage` below 1). "within": the same for the variance within classes, as in linear
+    discriminant analysis, so that distances weigh a component by how well it separates the
+    classes. It needs one column of classes, and changes nothing where `shrinkage` is 1.
 singular_values_ : ndarray of shape (n_components,)
     Square roots of the eigenvalues; with the default parameters, singular values of C_xy.
 dependence_, dependence_ratio_ : ndarray of shape (n_components,)

@@ -192,6 +192,14 @@ def draw_parameters(draw, labels, missing_label, small):
         # Several targets have 1024 random label features, too many to whiten in a moment.
         whitened = st.sampled_from([1.0] if labels.kind == "targets" else [1.0, 1.0, 0.5, 0.0])
         parameters["label_shrinkage"] = draw(whitened, label="label_shrinkage")
+        if (
+            hasattr(method(), "component_scale")
+            and labels.classes
+            and labels.ndim == 1
+            and parameters["label_kernel"] in ("auto", "delta")
+        ):
+            scales = st.sampled_from(["total", "within"])
+            parameters["component_scale"] = draw(scales, label="component_scale")
         if labels.classes and draw(st.integers(0, 3), label="class_weight") == 0:
             parameters["class_weight"] = "balanced"
     if parameters.get("approximation") == "exact":

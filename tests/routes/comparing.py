@@ -161,6 +161,17 @@ def compare_embeddings(Z, wanted, tolerance):
         compare(gram(Z[some]), gram(wanted[some]), tolerance, "embedding")
 
 
+def stretch_of(model, solution):
+    """How much longer than the shortest the longest component is for its scatter within classes."""
+    whole = solve(
+        replace(model._recipe, parameters=model._recipe.parameters | {"component_scale": "total"}),
+        model.moments_,
+    ).solution
+    lengths = [np.linalg.norm(s.components[: s.rank], axis=1) for s in (solution, whole)]
+    m = min(map(len, lengths))
+    return float(np.square(lengths[0][:m] / lengths[1][:m]).max(initial=1.0))
+
+
 def condition_of(model, X):
     """How many times rounding errors grow on their way to the embedding of X."""
     k, moments = model.n_components_, model.moments_
@@ -200,6 +211,8 @@ def condition_of(model, X):
             return np.inf  # features of labels whose variance falls off to nothing
     if random:
         return condition
+    if getattr(model, "component_scale", "total") == "within" and wider.rank:
+        condition *= stretch_of(model, wider)
     values = wider.singular_values**2
     gaps = values[:k] - values[1:]
     rank = min(k, wider.rank)

@@ -62,7 +62,22 @@ def expected_gram(case, model):
         raise NoOracleError
     A = Q if t == 1 else t * Q / np.trace(Q) + (1 - t) * C / np.trace(C)
     U = top(A, B, model.n_components_)
-    return centred @ U @ U.T @ centred.T
+    metric = U.T @ B @ U
+    if getattr(case.model, "component_scale", "total") == "within" and s != 1:
+        codes = classes_of(case, labelled)
+        means = covariance(features[labelled], codes, weight[labelled])
+        share = np.average(codes, axis=0, weights=weight[labelled])
+        between = means / share @ means.T
+        metric -= (1 - s) * len(C) / np.trace(C) * (U.T @ between @ U)
+        if linalg.eigvalsh(metric)[0] < 1e-3:
+            raise NoOracleError
+    return centred @ U @ np.linalg.inv(metric) @ U.T @ centred.T
+
+
+def classes_of(case, rows):
+    """(l, c): one-hot classes of the labelled rows."""
+    values = [case.labels.values[i] for i in rows]
+    return np.array([[v == c for c in sorted(set(values))] for v in values], dtype=float)
 
 
 def width_of(psi, weight, case, model):

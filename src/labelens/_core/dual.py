@@ -43,6 +43,7 @@ class DualMoment:
     white: Any = None  # W with W W^T = B^-1 on the span of C_xy; None: s = 1
     scatter: DiagonalScatter | None = None  # C_xx, where the coordinates are its eigenvectors
     noise: Array | None = None  # (r, g)  C_xg
+    a: float = 0.0  # B = a C_xx + s I
 
     @classmethod
     def of(
@@ -213,7 +214,8 @@ def by_landmarks(
         covariance = _padded(covariance, outside.shape[1])
         inside = np.hstack([inside, rest @ outside])
     lift = there.lift(inside)
-    moment = DualMoment(_moment(total, mean, covariance), lift, there.mean @ lift, white)
+    a = (1 - s) * len(kept.weight) / or_one(there.trace)
+    moment = DualMoment(_moment(total, mean, covariance), lift, there.mean @ lift, white, a=a)
     return moment, there.rows
 
 
@@ -249,10 +251,9 @@ class Labelled:
         lift -= np.outer(root**2, lift.sum(axis=0))  # of the features as they are, not centred
         return devices.moved_to(devices.place_of(self._rows), lift), self.gram.mean @ lift
 
-    def ridge(self, s: float) -> tuple[float, float]:
-        """A and s / a."""
-        a = (1 - s) * len(self.gram) / or_one(self.gram.trace)
-        return a, s / a
+    def a(self, s: float) -> float:
+        """The factor of C_xx in B."""
+        return (1 - s) * len(self.gram) / or_one(self.gram.trace)
 
     def by_factor(self, s: float, rank_limit: int | None) -> DualMoment | None:
         """One Cholesky factor, for 0 < s <= 1; None where B is singular to rounding."""
@@ -266,11 +267,11 @@ class Labelled:
             lift, centre = self.lifted(inside)
             moment = _moment(self.total, self.mean, sigma[:, None] * vectors.T)
             return DualMoment(moment, lift, centre)
-        a, ridge = self.ridge(s)
-        solved = gram.solve(inside, ridge)
+        a = self.a(s)
+        solved = gram.solve(inside, s / a)
         if solved is None:
             return None
-        solved /= a
+        solved = solved / a
         within = image.T @ solved
         within = (within + within.T) / 2
         rest = solved - inside @ within
@@ -280,15 +281,15 @@ class Labelled:
         outside, white = _beyond_span(within, rest.T @ past, level)
         covariance = _padded(sigma[:, None] * vectors.T, outside.shape[1])
         lift, centre = self.lifted(np.hstack([inside, rest @ outside]))
-        return DualMoment(_moment(self.total, self.mean, covariance), lift, centre, white)
+        moment = _moment(self.total, self.mean, covariance)
+        return DualMoment(moment, lift, centre, white, a=a)
 
     def by_eigenvectors(self, s: float) -> DualMoment:
         """All directions of C_xx."""
         values, vectors = self.gram.eigh()
         root = np.sqrt(values)
-        units = np.ones(len(values))
-        if s < 1:
-            units = self.ridge(s)[0] * values + s
+        a = self.a(s)
+        units = a * values + s
         lift, centre = self.lifted(vectors / root)
         return DualMoment(
             _moment(self.total, self.mean, root[:, None] * (vectors.T @ self.target)),
@@ -297,6 +298,7 @@ class Labelled:
             Stretched(1 / np.sqrt(units), values / units),
             DiagonalScatter(float(self.total), values),
             None if self.noise is None else root[:, None] * (vectors.T @ self.noise),
+            a,
         )
 
     def ledoit_wolf_sums(self) -> tuple[float, float, float]:

@@ -36,6 +36,15 @@ from .batch import Batch
 
 # Columns up to which `n_nonzero` chooses some of a C_xx of all, so that one pass is enough.
 WIDEST_SCREENED = 2048
+# Parameters that models have to share to be merged.
+COMPARED = (
+    "target_weight",
+    "shrinkage",
+    "label_shrinkage",
+    "component_scale",
+    "scale",
+    "n_nonzero",
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,10 @@ class Recipe:
     @property
     def whitens_labels(self) -> bool:
         return self.target_weight > 0 and self.parameters["label_shrinkage"] != 1
+
+    @property
+    def within_classes(self) -> bool:
+        return self.parameters.get("component_scale") == "within"
 
     @property
     def label_columns(self) -> int:
@@ -146,7 +159,7 @@ class Recipe:
         """Why moments made with the one cannot be merged with the other's; empty if they can."""
         if self.n_components != other.n_components:
             return f"n_components is {self.n_components} and {other.n_components}"
-        for name in ("target_weight", "shrinkage", "label_shrinkage", "scale", "n_nonzero"):
+        for name in COMPARED:
             mine, theirs = self.parameters.get(name), other.parameters.get(name)
             if mine != theirs:
                 return f"{name} is {mine!r} and {theirs!r}"
@@ -192,6 +205,7 @@ def draw_recipe(estimator: Any, batch: Batch) -> Recipe:
     seed, kernelised = check_seed(estimator.random_state), estimator._kernelised
     psi = draw_label_map(estimator, batch, seed)
     settings.check_against_labels(estimator, psi is not None)
+    settings.check_one_column_of_classes(estimator, psi)
     kernel, scaling = settle_kernel(estimator, batch, seed)
     scaled = rows if scaling is None else scaling.view(rows)
     phi: FeatureMap | None = Identity(rows.shape[1])

@@ -15,6 +15,7 @@ from scipy import sparse
 from .._base import devices
 from .._base.validation import OUTPUT, check_number
 from .._core.kernels import Kernel, make_kernel
+from .._core.labels import SimilarityLabels
 from .._core.maps import APPROXIMATIONS
 from .._core.scaling import SCALES
 from .._core.solvers import Solver
@@ -26,6 +27,7 @@ MOST_LABEL_FEATURES = 10_000
 # Of C_xx, in memory at a time.
 COPIES = 4
 ROWS_KEPT = ("falkon", "exact")  # approximations that keep training rows
+COMPONENT_SCALES = ("total", "within")
 LABEL_MAPS = ("orthogonal", "spread", "gaussian", "fourier")
 
 
@@ -75,6 +77,8 @@ def check(estimator: Any) -> None:
     else:
         check_number(estimator.shrinkage, "shrinkage", 0, 1)
     check_number(estimator.label_shrinkage, "label_shrinkage", 0, 1)
+    if hasattr(estimator, "component_scale"):
+        _one_of(estimator.component_scale, "component_scale", COMPONENT_SCALES)
     if getattr(estimator, "n_nonzero", None) is not None:
         check_number(estimator.n_nonzero, "n_nonzero", 1, integer=True)
         if estimator.shrinkage == "auto":
@@ -223,6 +227,17 @@ def check_against_labels(estimator: Any, labelled: bool) -> None:
             "y=None looks for variance and shrinkage=0 makes it the same in every direction, so "
             "there is nothing to find; use shrinkage=1 (PCA), or pass labels."
         )
+
+
+def check_one_column_of_classes(estimator: Any, psi: Any) -> None:
+    if getattr(estimator, "component_scale", None) != "within" or (
+        len(getattr(psi, "kinds", ())) == 1 and not isinstance(psi, SimilarityLabels)
+    ):
+        return
+    raise ValueError(
+        "component_scale='within' needs one column of classes (label_kernel='delta'). Use "
+        "component_scale='total' for other labels and for y=None."
+    )
 
 
 def check_label_features(q: int) -> None:

@@ -199,6 +199,7 @@ def _solve_moments(
         factor = root if factor is None else factor @ root
         if np.isfinite(label_length):
             label_length *= float(np.linalg.norm(root, 2))
+    one_hot_cross = cross
     if factor is not None:
         cross, error = solvers.through(cross, factor)
         if left_out is not None:
@@ -212,6 +213,10 @@ def _solve_moments(
         solution = solver.solve(
             cross, mixing, noise, trace, scatter, target_weight, white, rank_limit, error, blur
         )
+    if recipe.within_classes and shrinkage != 1:
+        variance = float(devices.host(scatter.variances).sum())
+        a = (1 - shrinkage) * len(scatter.variances) / spectrum.or_one(variance)
+        solution = solvers.within_classes(solution, one_hot_cross, a)
     if left_out is not None:  # once more, to the last digit
         found = solution.components
         found = found - found @ left_out @ left_out.T
@@ -297,6 +302,10 @@ def _solve_dual(
         noise = None if moment.noise is None or t == 1 else moment.noise[:, :k]
         solution = solver.solve(
             cross, mixing, noise, trace, moment.scatter, t, moment.white, rank_limit, error
+        )
+    if recipe.within_classes:
+        solution = solvers.within_classes(
+            solution, moment.cross, moment.a, 1.0 if size is None else size
         )
     if psi is None and moment.scatter is None:  # as for features: no C_xx to measure against
         solution = replace(solution, cross=None)

@@ -127,12 +127,14 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
         precise = nystroem  # what has moments
     pairs = task.n * (task.n if few else falkon)
     laplacian = not sparse.issparse(batch.rows) and pairs * d <= MOST_DIFFERENCES
-    # With a component for every direction of the labels both solvers span the same space, and
-    # what comes on top of them has to be variance.
+    # With a component for every direction of the labels both solvers span the same space, but
+    # nearest neighbours depend on the lengths of components too: the random projections weigh them
+    # by their singular values. More components than that have to be of variance.
     plans: list[tuple[bool, list[int], list[float], dict[str, Any]]] = [
         (False, [k for k in ks if k <= most], [1.0], labels),
         (False, [k for k in ks if k > most], list(TARGET_WEIGHTS), labels),
         (True, [k for k in ks if k < most], [1.0], labels | {"label_map": apart}),
+        (True, [k for k in ks if k == most], [1.0], labels),
     ]
     if numbers and "label_kernel" not in grid:
         # Nothing predicts numbers better than their own mean, which needs a component for a column.
@@ -142,6 +144,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
     for direct, sizes, weights, own in plans:
         here = {**dict.fromkeys(DEFAULT_LISTS), "target_weight": weights, **grid}
         here["n_components"] = sizes
+        if several and most > 1 and not direct and "component_scale" not in grid:
+            here["component_scale"] = ["total", "within"]
         linear: Any = METHODS["srp" if direct else "spca"]
         narrow = here | {"n_components": [k for k in sizes if k <= d]}
         made += _filled_in(linear(**own), narrow, batch, seed)
@@ -226,6 +230,8 @@ def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list
     made = []
     for values in product(*grid.values()):
         one = settings.altered(template, **dict(zip(grid, values, strict=True)))
+        if one.shrinkage == 1 and getattr(one, "component_scale", "total") != "total":
+            continue  # the same model
         settings.check(one)
         for name in ("gamma", "n_components"):
             if isinstance(value := getattr(one, name, None), str) and value == "auto":

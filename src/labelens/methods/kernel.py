@@ -82,6 +82,11 @@ class KernelSupervisedPCA(Projection):
         `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
         classes and canonical correlation analysis for `label_kernel="linear"`, for every
         `n_components`. Values below 1 allow at most 10000 classes or label features.
+    component_scale : {"total", "within"}, default="total"
+        Length of the components. "total": the regularized variance along a component is one
+        (`shrinkage` below 1). "within": the same for the variance within classes, as in linear
+        discriminant analysis, so that distances weigh a component by how well it separates the
+        classes. It needs one column of classes, and changes nothing where `shrinkage` is 1.
     scale : {None, "minmax", "standard"}, default=None
         Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
         `partial_fit` takes the scaling from the first batch.
@@ -169,6 +174,7 @@ class KernelSupervisedPCA(Projection):
         target_weight: float = 1.0,
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
+        component_scale: Literal["total", "within"] = "total",
         scale: Scale | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
@@ -187,6 +193,7 @@ class KernelSupervisedPCA(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.label_shrinkage = label_shrinkage
+        self.component_scale = component_scale
         self.scale = scale
         self.class_weight = class_weight
         self.missing_label = missing_label

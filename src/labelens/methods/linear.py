@@ -51,6 +51,11 @@ class SupervisedPCA(Projection):
         `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
         classes and canonical correlation analysis for `label_kernel="linear"`, for every
         `n_components`. Values below 1 allow at most 10000 classes or label features.
+    component_scale : {"total", "within"}, default="total"
+        Length of the components. "total": the regularized variance along a component is one
+        (`shrinkage` below 1). "within": the same for the variance within classes, as in linear
+        discriminant analysis, so that distances weigh a component by how well it separates the
+        classes. It needs one column of classes, and changes nothing where `shrinkage` is 1.
     n_nonzero : int, default=None
         Number of columns with a weight other than zero, for many more columns than rows: those with
         the largest correlations with the labels. Their weights are soft-thresholded, as in sparse
@@ -134,6 +139,7 @@ class SupervisedPCA(Projection):
         target_weight: float = 1.0,
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
+        component_scale: Literal["total", "within"] = "total",
         n_nonzero: int | None = None,
         scale: Scale | None = None,
         class_weight: ClassWeight | None = None,
@@ -148,6 +154,7 @@ class SupervisedPCA(Projection):
         self.target_weight = target_weight
         self.shrinkage = shrinkage
         self.label_shrinkage = label_shrinkage
+        self.component_scale = component_scale
         self.n_nonzero = n_nonzero
         self.scale = scale
         self.class_weight = class_weight

@@ -27,6 +27,7 @@ ADDED: dict[str, Any] = {
     "precision": None,
     "label_shrinkage": 1.0,
     "n_nonzero": None,
+    "component_scale": "total",
 }
 # Advice for a parameter that a file cannot contain.
 INSTEAD = {
