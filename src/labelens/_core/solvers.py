@@ -8,8 +8,6 @@
     spectral:  A u = lambda B u, u^T B u = 1
     direct:    U = B^-1 C_xy R, and a sketch of C_xx as well where t < 1
 
-`within_classes` makes u^T B u = 1 with the scatter within classes in place of C_xx.
-
 C_xx is divided by its mean variance in B, so that s = 1 is the identity and the length of a
 component does not jump there. At t = 1 and t = 0 the single term of A goes unscaled, so that
 `singular_values` are those of C_xy, and of the centred rows over sqrt(N).
@@ -18,7 +16,7 @@ component does not jump there. At t = 1 and t = 0 the single term of A goes unsc
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,6 @@ from .moments import Array, ClassSums, CrossMoment, Scatter
 from .spectrum import Axes, Whitening, largest, or_one
 
 Cross = CrossMoment | ClassSums
-LEAST_WITHIN = 1e-8  # of u^T B u, which is left within classes that are points
 PROBES = 8  # random columns by which the norm of a product is estimated
 
 
@@ -142,27 +139,6 @@ def spectral(
     components = np.zeros((k, vectors.shape[0]))
     components[:rank] = with_signs(vectors).T
     return Solution(components, rank, cross, scatter, values[:rank])
-
-
-def within_classes(
-    solution: Solution, cross: Cross, a: float, size: Array | float = 1.0
-) -> Solution:
-    """Components with U^T B U = I where C_xx in B = a C_xx + s I is the scatter within classes.
-
-    `cross` is that of one-hot labels, divided by `size`. Its column c is p_c (m_c - m), so the
-    means of the classes take a sum_c U^T C_c C_c^T U / p_c of U^T B U = I. Each component is made
-    of those before it: the first of many are those of few.
-    """
-    shares = cross.offset_right
-    along = solution.components @ cross.covariance
-    k = len(along)
-    within = np.eye(k) - a * (along * (size / np.where(shares > 0, shares, 1))) @ along.T
-    values, vectors = linalg.eigh(within)
-    if values[0] < LEAST_WITHIN:  # classes are points there
-        within = vectors * np.maximum(values, LEAST_WITHIN) @ vectors.T
-    root = linalg.cholesky(within, lower=True)
-    components = linalg.solve_triangular(root, solution.components, lower=True)
-    return replace(solution, components=components)
 
 
 def direct(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._base import devices
@@ -26,6 +27,7 @@ from .moments import Array, Scatter
 
 # How much smaller than the largest the smallest b may be for its digits to be known.
 SAFE_TO_DIVIDE = 1e-7
+LEAST_WITHIN = 1e-8  # of u^T B u
 
 
 class Spectrum:
@@ -112,6 +114,21 @@ class Whitening:
 
     def _back(self, made: Any, columns: Any) -> Any:
         return devices.host(made) if isinstance(columns, np.ndarray) else made
+
+
+def scaled_within(components: Array, cross: Any, a: float, size: Array | float = 1.0) -> Array:
+    """Components with U^T B U = I where C_xx in B = a C_xx + s I is the scatter within classes.
+
+    `cross` is that of one-hot labels, divided by `size`. Its column c is p_c (m_c - m), so the
+    means of the classes take a sum_c U^T C_c C_c^T U / p_c of U^T B U = I. Each component is made
+    of those before it: the first of many are those of few.
+    """
+    shares, along = cross.offset_right, components @ cross.covariance
+    within = np.eye(len(along)) - a * (along * (size / np.where(shares > 0, shares, 1))) @ along.T
+    values, vectors = linalg.eigh(within)
+    if values[0] < LEAST_WITHIN:  # classes are points there
+        within = vectors * np.maximum(values, LEAST_WITHIN) @ vectors.T
+    return linalg.solve_triangular(linalg.cholesky(within, lower=True), components, lower=True)
 
 
 def ledoit_wolf(scatter: Scatter) -> float:

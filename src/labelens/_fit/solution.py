@@ -216,7 +216,8 @@ def _solve_moments(
     if recipe.within_classes and shrinkage != 1:
         variance = float(devices.host(scatter.variances).sum())
         a = (1 - shrinkage) * len(scatter.variances) / spectrum.or_one(variance)
-        solution = solvers.within_classes(solution, one_hot_cross, a)
+        found = spectrum.scaled_within(solution.components, one_hot_cross, a)
+        solution = replace(solution, components=found)
     if left_out is not None:  # once more, to the last digit
         found = solution.components
         found = found - found @ left_out @ left_out.T
@@ -304,9 +305,9 @@ def _solve_dual(
             cross, mixing, noise, trace, moment.scatter, t, moment.white, rank_limit, error
         )
     if recipe.within_classes:
-        solution = solvers.within_classes(
-            solution, moment.cross, moment.a, 1.0 if size is None else size
-        )
+        unit = np.ones(1) if size is None else size
+        found = spectrum.scaled_within(solution.components, moment.cross, moment.a, unit)
+        solution = replace(solution, components=found)
     if psi is None and moment.scatter is None:  # as for features: no C_xx to measure against
         solution = replace(solution, cross=None)
     coefficients = moment.lift @ devices.like(solution.components.T, moment.lift)
