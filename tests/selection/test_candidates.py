@@ -20,6 +20,8 @@ from labelens._judge.candidates import METHODS
 from labelens._judge.comparison import lean
 from selection.choosing import KERNEL_METHODS, quietly
 
+SRP, KSRP = SupervisedRandomProjection.__name__, KernelSupervisedRandomProjection.__name__
+
 # Which rows and candidates ---------------------------------------------------------------------
 
 
@@ -138,7 +140,7 @@ def test_defaults_try_what_the_dimensions_ask_for(blobs):
     direct = {"SupervisedRandomProjection", "KernelSupervisedRandomProjection"}
     assert tried == (
         {(method, 2, 1.0) for method in spectral | direct}
-        | {(method, 3, 1.0) for method in spectral}
+        | {(method, 3, 1.0) for method in spectral | direct}
         | {(method, 5, t) for method in spectral for t in (0.9, 0.5)}
         | {("SupervisedPCA", k, 0.0) for k in (2, 3, 5)}  # PCA
     )
@@ -154,12 +156,13 @@ def test_a_grid_changes_the_default_one(data):
     grid = {"gamma": [0.5, "median"], "shrinkage": [0.2], "scale": ["minmax"]}
     chosen = select(*data, grid=grid, random_state=0)
     lines = [(line["method"], line["gamma"]) for line in chosen.table]
-    assert sorted(lines, key=str) == [
-        ("KernelSupervisedPCA", "median"),
-        ("KernelSupervisedPCA", 0.5),
-        ("SupervisedPCA", None),
-        ("SupervisedPCA", None),  # with whitened labels
-    ]
+    kernel, linear = ["KernelSupervisedPCA"] * 2, ["SupervisedPCA"] * 2  # two scales of components
+    kernel, linear = [*kernel, KSRP], [*linear, SRP]
+    assert sorted(lines, key=str) == sorted(
+        [(name, gamma) for name in kernel for gamma in (0.5, "median")]
+        + [(name, None) for name in linear * 2],  # with and without whitened labels
+        key=str,
+    )
     assert (chosen.estimator.shrinkage, chosen.estimator.scale) == (0.2, "minmax")
 
 

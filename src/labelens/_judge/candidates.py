@@ -134,7 +134,7 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
         (False, [k for k in ks if k <= most], [1.0], labels),
         (False, [k for k in ks if k > most], list(TARGET_WEIGHTS), labels),
         (True, [k for k in ks if k < most], [1.0], labels | {"label_map": apart}),
-        (True, [k for k in ks if k == most], [1.0], labels),
+        (True, [k for k in ks if k == most and several], [1.0], labels),
     ]
     if numbers and "label_kernel" not in grid:
         # Nothing predicts numbers better than their own mean, which needs a component for a column.
@@ -159,7 +159,8 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
                 counts = [m for m in NONZERO if m < min(d, most + 1)]
                 some = narrow | {"n_nonzero": counts, "shrinkage": shrinkages} | grid
                 made += _filled_in(linear(**own), some, batch, seed)
-        if own == labels and not {"target_weight", "shrinkage"} & grid.keys() and d <= WIDEST:
+        pca = not direct and own == labels and d <= WIDEST
+        if pca and not {"target_weight", "shrinkage"} & grid.keys():
             plain = narrow | {"target_weight": [0.0], "shrinkage": [1.0]}
             made += _filled_in(linear(), plain, batch, seed)  # PCA
         kernel: Any = METHODS["ksrp" if direct else "kspca"]

@@ -30,6 +30,7 @@ __all__ = ["Selection", "select"]
 
 SHOWN = 10
 SCORES = ("score", "error", "smoothed")
+ALWAYS = ("method", "score", "error")  # shown even where all shown candidates agree
 LARGEST = 1e140
 ATLAS_OF = "Atlas of "  # before the name of its base model
 
@@ -49,7 +50,7 @@ class Selection:
     metric : str
         What the score is, such as "mean of 1-NN and 15-NN accuracy".
     table : list of dict
-        A row for every candidate, the best first. "smoothed", by which they are ordered, is half
+        A row for every candidate, the best first. Printing shows the columns in which they differ. "smoothed", by which they are ordered, is half
         the score and half that of the neighbors in the default grid; the score itself where there
         are more than 1,000 rows or the estimators were given.
     reason : str
@@ -76,8 +77,9 @@ class Selection:
         )
 
     def __str__(self) -> str:
-        names = list(self.table[0])
-        lines = [names, *([_cell(line, name) for name in names] for line in self.table[:SHOWN])]
+        best, shown = self.table[0], self.table[:SHOWN]
+        names = [n for n in best if n in ALWAYS or any(line[n] != best[n] for line in shown)]
+        lines = [names, *([_cell(line, name) for name in names] for line in shown)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         if len(self.table) > SHOWN:
