@@ -125,8 +125,8 @@ def test_the_gamma_that_is_found_is_the_one_that_was_compared(digits, monkeypatc
 def test_the_button_finds_settings_and_stops(opened):
     first = float(opened.accuracy())
     opened.run("document.getElementById('search').click()")
-    opened.wait("!document.getElementById('search-cancel').hidden")
-    opened.run("document.getElementById('search-cancel').click()")
+    opened.wait("document.querySelector('#jobs button')")
+    opened.run("document.querySelector('#jobs button').click()")
     opened.wait("document.getElementById('search-said').textContent === 'Stopped.'")
     assert float(opened.accuracy()) == first
     opened.run("document.getElementById('search').click()")

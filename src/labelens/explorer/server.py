@@ -215,7 +215,9 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         which, bits = request.path_params, await body_of(request)
         session = await run_in_threadpool(sessions.open, which["data"])
         kind = word(which["format"], "format", TYPE_OF)
-        body = await run_in_threadpool(rows_file, session, marked(session, bits), kind)
+        body = await work.of(
+            request, always, lambda: rows_file(session, marked(session, bits), kind)
+        )
         return Response(body, media_type=TYPE_OF[kind])
 
     async def code(request: Any) -> Any:

@@ -6,7 +6,6 @@ import { search } from "./guide.js";
 import { useLooks } from "./pointmap.js";
 import { saveRows } from "./rows.js";
 import { useSearch } from "./search.js";
-import * as server from "./server.js";
 import { copy, save, saveFigure, showCode } from "./takeaway.js";
 
 export function listen(app) {
@@ -30,7 +29,6 @@ export function listen(app) {
   on("save-svg", "click", () => saveFigure(app, "svg"));
   on("save-rows", "click", () => saveRows(app));
   on("search", "click", () => search(app));
-  on("search-cancel", "click", () => server.drop("find"));
   on("undo", "click", () => history.back());
   on("reset", "click", () => app.reset());
   on("open-data", "change", () => openData(app, find("open-data")));

@@ -4,16 +4,16 @@ import { find, say, score } from "./dom.js";
 import * as server from "./server.js";
 
 export async function search(app) {
-  const [button, cancel, told] = ["search", "search-cancel", "search-said"].map(find);
+  const [button, told] = ["search", "search-said"].map(find);
   const pane = app.active;
   const { data } = app;
   let [best, compared] = [null, 0];
   button.disabled = true;
-  cancel.hidden = false;
+  const began = performance.now();
   try {
     for (let stage = 0, of = 1; stage < of; stage++) {
       told.textContent = `Comparing settings, stage ${stage + 1}${of > 1 ? ` of ${of}` : ""} …`;
-      const found = await server.find({ data, view: pane.view, stage });
+      const found = await server.find({ data, view: pane.view, stage }, began);
       of = found.of;
       compared += found.compared;
       if (!best || found.score > best.score) best = found;
@@ -27,7 +27,6 @@ export async function search(app) {
     told.textContent = server.dropped(problem) ? "Stopped." : problem.message;
   } finally {
     button.disabled = false;
-    cancel.hidden = true;
   }
 }
 

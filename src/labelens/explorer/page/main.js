@@ -6,6 +6,7 @@ import { Controls } from "./controls.js";
 import { count, find, make, say } from "./dom.js";
 import { addHelp } from "./help.js";
 import { Colours } from "./legend.js";
+import { showJobs } from "./jobs.js";
 import { decorate } from "./overlay.js";
 import { Pane } from "./pane.js";
 import { dropRow, hover, pick, tellGroup } from "./rows.js";
@@ -26,6 +27,7 @@ class App {
     });
     this.controls = new Controls(this);
     listen(this);
+    showJobs(this);
     addHelp();
   }
 
@@ -82,13 +84,19 @@ class App {
     const buttons = ["python", "save-embedding", "save-model"].map(find);
     buttons.forEach((button) => { button.disabled = true; });
     find("panes").classList.add("leaving");
-    try {
-      const found = await server.overview(data);
+    const back = () => {
       buttons.forEach((button) => { button.disabled = false; });
       find("panes").classList.remove("leaving");
+    };
+    try {
+      const found = await server.overview(data);
+      back();
       return found;
     } catch (problem) {
-      if (!server.dropped(problem)) find("data").value = this.data;
+      if (!server.dropped(problem) || problem.cancelled) {
+        find("data").value = this.data;
+        back();
+      }
       throw problem;
     }
   }
@@ -162,6 +170,7 @@ class App {
         else pane.paint();
       }
     } catch (problem) {
+      if (problem.cancelled && this.colours) find("colour").value = this.colours.number;
       this.lost(problem);
     }
   }

@@ -10,18 +10,29 @@ export class Stranger extends Error {}
 export const dropped = (problem) => problem.name === "AbortError";
 
 const asked = new Map();
+let watcher = () => {};
+
+// `see` is called whenever something is asked for.
+export function watch(see) { watcher = see; }
+
+// [kind, when it began] of everything that is waited for.
+export const underWay = () => [...asked].map(([kind, { began }]) => [kind, began]);
 
 // Nobody waits for these any more.
-export function drop(kind) {
+export function drop(kind, reason = "newer") {
   const one = asked.get(kind);
-  if (one) one.abort();
+  if (one) one.control.abort(reason);
 }
-export function dropAll() { for (const one of asked.values()) one.abort(); }
+export function dropAll() { for (const kind of asked.keys()) drop(kind); }
 
-async function ask(kind, path, read, options = {}) {
+// The reader has ended it; its problem has `cancelled`.
+export const cancel = (kind) => drop(kind, "cancelled");
+
+async function ask(kind, path, read, options = {}, began = performance.now()) {
   drop(kind);
   const control = new AbortController();
-  asked.set(kind, control);
+  asked.set(kind, { control, began });
+  watcher();
   const { signal } = control;
   try {
     const answer = await fetch(path, { cache: "no-store", ...options, signal });
@@ -34,10 +45,13 @@ async function ask(kind, path, read, options = {}) {
     }
     return await read(answer);
   } catch (error) {
-    if (signal.aborted) throw new DOMException("Something newer was asked for.", "AbortError");
+    if (signal.aborted) {
+      const dropped = new DOMException("Nobody waits for this.", "AbortError");
+      throw Object.assign(dropped, { cancelled: signal.reason === "cancelled" });
+    }
     throw error instanceof TypeError || dropped(error) ? new Lost() : error;
   } finally {
-    if (asked.get(kind) === control) asked.delete(kind);
+    if (asked.has(kind) && asked.get(kind).control === control) asked.delete(kind);
   }
 }
 
@@ -94,8 +108,8 @@ export function rows(data, format, bits) {
   return ask("rows", `data/${data}/rows/${format}`, (answer) => answer.blob(), options);
 }
 
-// The best setting of one stage of the search.
-export const find = (message) => ask("find", "find", json, posted(message));
+// The best setting of one stage of the search, which began some time ago.
+export const find = (message, began) => ask("find", "find", json, posted(message), began);
 
 // A table: its bytes, then which of its columns are labels.
 export function open(file) {
