@@ -45,6 +45,7 @@ NAMES = [f"x{j}" for j in range(D)]
 MODELS = [
     SupervisedPCA(2),
     SRP(2, target_weight=0.5, random_state=0),
+    SRP(2, label_map="gaussian", random_state=0),
     KernelSupervisedPCA(2, n_random_features=64, class_weight="balanced", random_state=0),
     KSRP(2, gamma="median", scale="minmax", n_random_features=64, random_state=0),
 ]

@@ -252,7 +252,7 @@ def draw_label_kernel(draw, labels):
 def draw_label_map(draw, labels, kernel):
     maps = ["orthogonal", "gaussian"]
     if labels.classes and labels.ndim == 1 and kernel in ("auto", "delta"):
-        maps += ["spread"]
+        maps += ["spread", "fourier"]
     return draw(st.sampled_from(maps), label="label_map")
 
 

@@ -78,6 +78,13 @@ def goes_to_dask(case):
     return is_numeric_array(case) and not is_exact(case)
 
 
+def goes_to_spark(case):
+    """Decimals are no labels of Spark, and its rows are arrays here."""
+    kinds = ("decimals", "sparse indicator")
+    rows = not isinstance(case.X, pd.DataFrame) and not is_exact(case)
+    return rows and (case.labels is None or case.labels.kind not in kinds)
+
+
 def goes_to_torch(case):
     return has_plain_rows(case) and case.X.dtype.kind == "f"
 
@@ -136,6 +143,7 @@ ROUTES = {
     ways.csv_file: Route(fits_text),
     ways.csv_files: Route(fits_text),
     ways.npy_files: Route(lambda case: is_source(case) and has_plain_rows(case)),
+    ways.as_on_spark: Route(goes_to_spark),
 }
 if find_spec("dask") is not None:
     ROUTES[ways.on_dask] = Route(goes_to_dask)

@@ -16,8 +16,12 @@ from pyarrow import csv, feather, parquet
 from sklearn.base import clone
 
 import labelens
+from engines.here import Here
 from labelens._base import devices
+from labelens._engines.parts import attempt, unless_refused
+from labelens._fit.driver import fit_rows
 from labelens._out_of_core import plan
+from labelens.spark import partials
 from routes.labels import respelled
 
 
@@ -235,6 +239,20 @@ def on_dask(case):
 
     with dask.config.set(scheduler="synchronous"):
         return case.start().fit(*map(chunked, (np.asarray(case.X), case.y, case.weight)))
+
+
+class SentAsBytes(Here):
+    """Partial results as they come from the Python workers of Spark."""
+
+    def each(self, step, features=True):
+        def sent(part):
+            return partials.loaded(partials.dumped(attempt(step, part)))
+
+        return map(unless_refused, super().each(sent, features))
+
+
+def as_on_spark(case):
+    return fit_rows(case.start(), SentAsBytes(list(parts_of(case))))
 
 
 def on_torch(case):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core.labels import Labels, Traits
-from .._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread
+from .._core.moments import ClassSums, CrossMoment, FirstClasses, Moments, Scatter, Spread
 from .._engines.parts import Refused
 from .._engines.sources import Chunk
 from .._fit.first_pass import LabelSurvey, RowSurvey, Sample
@@ -30,7 +30,8 @@ MAKERS = [
 KNOWN = {
     (known.__module__, known.__qualname__): known
     for known in (
-        *(Moments, ClassSums, CrossMoment, Scatter, Spread, RowSurvey, Sample, Chunk),
+        *(Moments, ClassSums, FirstClasses, CrossMoment, Scatter, Spread),
+        *(RowSurvey, Sample, Chunk),
         *(LabelSurvey, Labels, Traits),
         *(TableEncoder, TableSummary, ColumnSummary, Sums, Distinct, Counter),
         *(Refused, ValueError, TypeError, OSError, FileNotFoundError),
