@@ -21,6 +21,9 @@ from labelens import (
     save,
     select,
 )
+from labelens._fit.task import Task
+from labelens._judge.trial import try_out
+from labelens.plot.reports import gamma_scores
 
 MODELS = [
     SupervisedPCA(2),
@@ -184,11 +187,36 @@ def test_errors_name_the_way_out(batches):
         labelens.fit(SupervisedPCA(), [(X, y)], nuisance="site")
 
 
-def test_command_line_leaves_a_nuisance_out(batches, tmp_path, monkeypatch):
+def test_models_of_some_rows_have_the_nuisance(batches, monkeypatch):
+    X, y, site = (part[:300] for part in batches)
+    model, fits = KernelSupervisedPCA(2, n_random_features=16, random_state=0), []
+    fit = type(model).fit
+    monkeypatch.setattr(
+        type(model),
+        "fit",
+        lambda self, X, y=None, sample_weight=None, nuisance=None: (
+            fits.append((X, nuisance)) or fit(self, X, y, sample_weight, nuisance)
+        ),
+    )
+    labelens.permutation_report(model, X, y, n_permutations=19, nuisance=site, random_state=0)
+    labelens.stability_report(model, X, y, n_resamples=2, nuisance=list(site), random_state=0)
+    try_out(model, X, y, 0, nuisance=site)
+    task = Task(X, y, "classes", nuisance=site)
+    gamma_scores(task, model, [0.1], 2, 0)
+    assert len(fits) > 100
+    of_row = {row.tobytes(): one for row, one in zip(X, site, strict=True)}
+    for rows, given in fits:
+        assert [of_row[row.tobytes()] for row in rows] == list(given)
+    with pytest.raises(ValueError, match="nuisance has 299 values, and X has 300 rows"):
+        labelens.stability_report(model, X, y, nuisance=site[1:])
+
+
+@pytest.mark.parametrize("n", [240, 4800])  # of many rows some are held out
+def test_command_line_leaves_a_nuisance_out(n, tmp_path, monkeypatch):
     testing = pytest.importorskip("typer.testing")
     from labelens.cli.app import app
 
-    X, y, site = (part[:240] for part in batches)
+    X, y, site = drawn(n, seed=0)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     frame.assign(label=y, site=site).to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.chdir(tmp_path)

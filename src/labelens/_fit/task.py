@@ -46,10 +46,17 @@ class Task:
     labels: Any  # (n,) or (n, m), or CSR
     kind: str  # one of KINDS
     groups: Any = None  # (n,): rows of one group are held out together
+    nuisance: Any = None  # (n,) or (n, m), that of `fit`
 
     @classmethod
     def of(
-        cls, estimator: Any, X: Any, y: Any, kind: Kind | None = None, groups: Any = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        kind: Kind | None = None,
+        groups: Any = None,
+        nuisance: Any = None,
     ) -> Task:
         if y is None:
             raise ValueError("y is None: there are no labels that an embedding could have seen.")
@@ -65,7 +72,11 @@ class Task:
         if groups is not None and len(groups) != n:
             raise ValueError(f"groups has {len(groups)} values, and X has {n} rows.")
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-        return cls(X, labels, task_kind(labels, kind), codes)
+        if nuisance is not None:
+            (nuisance,) = indexable(nuisance)
+            if len(nuisance) != n:
+                raise ValueError(f"nuisance has {len(nuisance)} values, and X has {n} rows.")
+        return cls(X, labels, task_kind(labels, kind), codes, nuisance)
 
     @property
     def n(self) -> int:
@@ -78,11 +89,24 @@ class Task:
         return _safe_indexing(self.X, which)
 
     def only(self, which: Rows) -> Task:
-        """The task of some rows; all of them are the task itself."""
-        if len(which) == self.n:
+        """The task of some rows; all of them, in order, are the task itself."""
+        if len(which) == self.n and (np.diff(which) == 1).all():
             return self
         groups = None if self.groups is None else self.groups[which]
-        return Task(self.rows(which), self.labels[which], self.kind, groups)
+        rows, labels = self.rows(which), self.labels[which]
+        return Task(rows, labels, self.kind, groups, **self._aside(which))
+
+    def fit(self, model: Any, which: Rows | None = None, labels: Any = None) -> Any:
+        """A clone of the model, fitted on some rows; with other labels, if there are any."""
+        which = np.arange(self.n) if which is None else which
+        some = self.only(which)
+        return clone(model).fit(
+            some.X, some.labels if labels is None else labels, **self._aside(which)
+        )
+
+    def _aside(self, which: Rows) -> dict[str, Any]:
+        """Not every model has the parameter."""
+        return {} if self.nuisance is None else {"nuisance": _safe_indexing(self.nuisance, which)}
 
     def sample(self, size: int, draw: np.random.Generator) -> Rows:
         """At most `size` rows, in order, with classes in proportion."""

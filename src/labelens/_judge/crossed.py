@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import clone
 
 from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_seed
@@ -99,7 +98,7 @@ def cross_embed(
     """
     task, seed = Task.of(estimator, X, y), check_seed(random_state)
     model = seeded(estimator, seed)
-    fitted = embedded(clone(model).fit(task.X, task.labels), task.X)
+    fitted = embedded(task.fit(model), task.X)
     Z, fold = np.empty_like(fitted), np.empty(task.n, dtype=np.intp)
     for number, part in enumerate(fold_embeddings(model, task, task.folds(cv, seed))):
         Z[part.test], fold[part.test] = part.moved_onto(fitted), number
@@ -143,5 +142,4 @@ def fold_embeddings(
                 yield FoldEmbedding(train, test, Z)
             return
     for train, test in folds:
-        own = clone(model).fit(task.rows(train), task.labels[train])
-        yield FoldEmbedding(train, test, embedded(own, task.X))
+        yield FoldEmbedding(train, test, embedded(task.fit(model, train), task.X))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
 
 from .._base.types import CrossValidation, LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_number, check_seed
@@ -126,6 +125,7 @@ def permutation_report(
     n_permutations: int = 99,
     cv: CrossValidation = 5,
     max_rows: int = 2000,
+    nuisance: LabelsLike | None = None,
     random_state: RandomState | None = None,
 ) -> PermutationReport:
     """Compare an embedding with those that the same method makes of shuffled labels.
@@ -151,6 +151,8 @@ def permutation_report(
     max_rows : int, default=2000
         Of more rows a sample is used, with classes in proportion, for the labels as they are and
         for every shuffle. The report says so. More rows find weaker dependence, and take longer.
+    nuisance : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
+        That of `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of shuffles, folds and the sample, and of the estimator if it has none.
 
@@ -175,15 +177,16 @@ def permutation_report(
     """
     check_number(n_permutations, "n_permutations", 19, integer=True)
     check_number(max_rows, "max_rows", 2, integer=True)
-    whole, seed = Task.of(estimator, X, y), check_seed(random_state)
+    whole, seed = Task.of(estimator, X, y, nuisance=nuisance), check_seed(random_state)
     draw = np.random.default_rng(seed)
     task, model = whole.only(whole.sample(max_rows, draw)), seeded(estimator, seed)
     folds, labels, depends = task.folds(cv, seed), task.dense_labels(), task.dependence(seed)
 
     def measured(order: Rows) -> tuple[float, float, float]:
         """Held-out score and dependence, and the score as fitted, of rows in some order."""
-        mixed = Task(task.rows(order), task.labels, task.kind)
-        fitted = embedded(clone(model).fit(mixed.X, mixed.labels), mixed.X)
+        moved = task.only(order)  # the nuisance goes with the rows
+        mixed = Task(moved.X, task.labels, task.kind, nuisance=moved.nuisance)
+        fitted = embedded(mixed.fit(model), mixed.X)
         held_out = np.empty_like(fitted)
         guesses = np.empty(labels.shape, dtype=float if task.kind == "numbers" else labels.dtype)
         for fold in fold_embeddings(model, mixed, folds):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import check_number, check_seed
@@ -110,6 +109,7 @@ def stability_report(
     y: LabelsLike,
     *,
     n_resamples: int = 20,
+    nuisance: LabelsLike | None = None,
     random_state: RandomState | None = None,
 ) -> StabilityReport:
     """How much the components move with other rows, and how much with other seeds.
@@ -127,6 +127,8 @@ def stability_report(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     n_resamples : int, default=20
         Halves, and as many seeds.
+    nuisance : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
+        That of `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves and of the seeds, and of the estimator if it has none.
 
@@ -149,10 +151,10 @@ def stability_report(
     array([ True,  True])
     """
     check_number(n_resamples, "n_resamples", 1, integer=True)
-    task, seed = Task.of(estimator, X, y), check_seed(random_state)
+    task, seed = Task.of(estimator, X, y, nuisance=nuisance), check_seed(random_state)
     draw = np.random.default_rng(seed)
     model = seeded(estimator, seed)
-    fitted = embedded(clone(model).fit(task.X, task.labels), task.X)
+    fitted = embedded(task.fit(model), task.X)
     halves = [task.sample(-(-task.n // 2), draw) for _ in range(n_resamples)]
 
     def moved(other: Any) -> tuple[Array, Array, Array]:
@@ -166,10 +168,10 @@ def stability_report(
         return principal_angles(fitted, Z), np.array(found), np.array(matched)
 
     def with_rows(half: Rows) -> tuple[Array, Array, Array]:
-        return moved(clone(model).fit(task.rows(half), task.labels[half]))
+        return moved(task.fit(model, half))
 
     def with_seed(number: int) -> tuple[Array, Array, Array]:
-        return moved(seeded(model, number, anew=True).fit(task.X, task.labels))
+        return moved(task.fit(seeded(model, number, anew=True)))
 
     def movement(fit: Callable[[Any], Any], given: list[Any]) -> Movement:
         return Movement(*map(np.array, zip(*in_parallel(fit, given, task.X), strict=True)))

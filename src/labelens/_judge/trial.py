@@ -115,20 +115,18 @@ def try_out(
         return require("pandas", extra="cli").DataFrame(X[which], columns=names)
 
     train = np.flatnonzero(~test)
+    everything = rows(np.arange(len(X)))
+    task = Task(everything, labels, "numbers" if continuous else "classes", nuisance=nuisance)
     start = perf_counter()
-    # Not every model has the parameter.
-    aside = {} if nuisance is None else {"nuisance": nuisance[train]}
-    model = clone(model).fit(rows(train), labels[train], **aside)
+    model = task.fit(model, train)
     seconds = perf_counter() - start
     report_stage(JUDGING)
-    everything = rows(np.arange(len(X)))
     Z = model.transform(everything)
-    task = Task(X, labels, "numbers" if continuous else "classes")
     draw = np.random.default_rng(seed)
     known = some_of(train, MOST_NEIGHBOURS, draw)
     asked = some_of(np.flatnonzero(test), MOST_QUERIES, draw)
     mixed = labels[shuffler(X, labels)(draw)]
-    control = clone(model).fit(rows(train), mixed[train], **aside)
+    control = task.fit(model, train, mixed[train])
     plain = StandardScaler().fit(X[known])
     learnt = labels[known]
     guesses = task.guesses(Z[known], learnt, Z[asked])

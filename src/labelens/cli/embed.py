@@ -27,7 +27,17 @@ from .._fit.task import Kind, Task
 from .._judge.explain import Importances, importances
 from .._judge.permutation import permutation_report
 from .._judge.stability import stability_report
-from .._judge.trial import FITTING, JUDGING, Scores, Trial, held_out, try_out
+from .._judge.trial import (
+    FITTING,
+    JUDGING,
+    MOST_NEIGHBOURS,
+    MOST_QUERIES,
+    Scores,
+    Trial,
+    held_out,
+    some_of,
+    try_out,
+)
 from ..explorer.explored import changed_parameters
 from ..persist import save
 from ..plot.canvas import fit_height
@@ -233,12 +243,15 @@ def summary(
 
 def of_nuisance(trial: Trial, nuisance: NDArray[Any]) -> dict[str, float]:
     """How well the 15 nearest fitted rows predict the nuisance of held-out rows."""
-    values, train = nuisance.reshape(len(nuisance), -1).astype(str), ~trial.test
+    values, draw = nuisance.reshape(len(nuisance), -1).astype(str), np.random.default_rng(0)
     codes = np.unique(values, axis=0, return_inverse=True)[1].ravel()
-    near = nearest(trial.Z[train], trial.Z[trial.test], min(15, int(train.sum())))
-    said = [np.bincount(codes[train][some]).argmax() for some in near]
-    majority = np.mean(codes[trial.test] == np.bincount(codes[train]).argmax())
-    return {"accuracy": float(np.mean(said == codes[trial.test])), "majority": float(majority)}
+    known = some_of(np.flatnonzero(~trial.test), MOST_NEIGHBOURS, draw)
+    asked = some_of(np.flatnonzero(trial.test), MOST_QUERIES, draw)
+    # Not trial.Z, which has the places of some training rows only, by other models.
+    near = nearest(trial.fitted[known], trial.fitted[asked], min(15, len(known)))
+    said = [np.bincount(codes[known][some]).argmax() for some in near]
+    majority = np.mean(codes[asked] == np.bincount(codes[known]).argmax())
+    return {"accuracy": float(np.mean(said == codes[asked])), "majority": float(majority)}
 
 
 def in_short(record: dict[str, Any]) -> dict[str, Any]:
@@ -308,10 +321,21 @@ def checked(trial: Trial, table: tables.Table, seed: int) -> dict[str, Any]:
     model, rows, y = clone(trial.model), pandas_frame(table), table.labels
     return {
         "Shuffled labels": permutation_report(
-            model, rows, y, n_permutations=SHUFFLES, max_rows=MOST_ROWS, random_state=seed
+            model,
+            rows,
+            y,
+            n_permutations=SHUFFLES,
+            max_rows=MOST_ROWS,
+            nuisance=table.nuisance,
+            random_state=seed,
         ),
         "Other rows and seeds": stability_report(
-            model, rows, y, n_resamples=HALVES, random_state=seed
+            model,
+            rows,
+            y,
+            n_resamples=HALVES,
+            nuisance=table.nuisance,
+            random_state=seed,
         ),
     }
 
@@ -326,7 +350,8 @@ def gamma_curve(table: tables.Table, trial: Trial) -> dict[str, Any] | None:
     model = clone(trial.model)
     if model.approximation != "exact":
         model.set_params(n_random_features=min(model.n_random_features, FEATURES))
-    task = Task(table.X[train], labels[train], "numbers" if trial.continuous else "classes")
+    kind: Kind = "numbers" if trial.continuous else "classes"
+    task = Task(table.X, labels, kind, nuisance=table.nuisance).only(train)
     gammas, scores = gamma_scores(task, model, None, FOLDS, 0)
     mean = scores.mean(axis=2)
     return dict(gammas=gammas, mean=mean[0], std=scores[0].std(axis=1), shuffled_mean=mean[1])

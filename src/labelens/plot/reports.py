@@ -300,7 +300,7 @@ def gamma_scores(
             f"{type(estimator).__name__} has no parameter gamma; the kernel methods have one."
         )
     if gammas is None:
-        middle = clone(estimator).set_params(gamma="scale").fit(task.X, task.labels).gamma_
+        middle = task.fit(clone(estimator).set_params(gamma="scale")).gamma_
         gammas = middle * FACTORS
     gammas = np.unique([check_number(gamma, "gamma", 0, open_low=True) for gamma in gammas])
     if len(gammas) == 0:
@@ -326,7 +326,7 @@ def _scores(task: Task, estimator: Any, gammas: Array, cv: Any, seed: int) -> Ar
         seen, unseen, labels = task.rows(train), task.rows(test), task.labels[train]
         for control, own in enumerate((labels, labels[shuffler(seen, labels)(draw)])):
             for i, gamma in enumerate(gammas):
-                model = clone(estimator).set_params(gamma=gamma).fit(seen, own)
+                model = task.fit(clone(estimator).set_params(gamma=gamma), train, own)
                 guesses = task.guesses(embedded(model, seen), own, embedded(model, unseen))
                 scores[control, i, j] = task.score(guesses, task.labels[test])
     return scores
