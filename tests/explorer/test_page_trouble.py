@@ -94,6 +94,16 @@ def test_hostile_names_are_text(page):
             page.wait(f"explorer.picked === {i} && document.querySelector('#facts dd')")
             x, y = on_screen(page, i)
             pointer(page, "mouseMoved", x, y, "none")
+        for what in ("arrows", "importances"):
+            page.run(f"document.querySelector('[data-panel={what}]').click()")
+            page.wait(
+                f"document.querySelector('#panel h3')?.textContent.startsWith('{what[:3].title()}')"
+            )
+            named = (
+                "return [...document.querySelectorAll('#panel tbody th')].map((e) => e.textContent)"
+            )
+            assert set(page.run(named)) <= set(cut)
+            assert len(page.run(named)) > 5
         page.run("document.getElementById('python').click()")
         page.wait("document.getElementById('code-dialog').open")
         compile(page.text("code"), "view.py", "exec")

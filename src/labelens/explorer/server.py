@@ -25,6 +25,7 @@ from .answers import describe, overview, pack, picture, read_axes
 from .explored import script
 from .finding import find
 from .guard import Guard
+from .panels import panel
 from .rows import column, marked, neighbours, row
 from .saving import FILES, embedding_file, rows_file
 from .session import Session
@@ -238,6 +239,11 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         session, view, asked = await read_view(request, "stage")
         return await work.of(request, always, lambda: find(session, view, asked["stage"]))
 
+    async def computed(request: Any) -> Any:
+        session, view, asked = await read_view(request, "axes", "what")
+        axes = read_axes(asked["axes"], view)
+        return await work.of(request, always, lambda: panel(session, view, asked["what"], axes))
+
     async def opened(request: Any) -> Any:
         name, body = request.path_params["name"], await body_of(request, LARGEST_FILE)
         return await run_in_threadpool(sessions.receive, name, body)
@@ -264,6 +270,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         route("/code", code),
         route("/save", saved),
         route("/find", found),
+        route("/panel", computed),
         route("/open/{name}", opened),
         route("/add", added),
     ]

@@ -9,6 +9,7 @@ import { Colours } from "./legend.js";
 import { showJobs } from "./jobs.js";
 import { decorate } from "./overlay.js";
 import { Pane } from "./pane.js";
+import { agePanel, forgetPanel, usePanels } from "./panels.js";
 import { dropRow, hover, pick, tellGroup } from "./rows.js";
 import * as server from "./server.js";
 
@@ -28,6 +29,7 @@ class App {
     this.controls = new Controls(this);
     listen(this);
     showJobs(this);
+    usePanels(this);
     addHelp();
   }
 
@@ -72,6 +74,7 @@ class App {
     find("colour").replaceChildren(...overview.columns.map((name, j) => new Option(name, j)));
     Object.assign(this, { names: overview.columns, textual: overview.textual, thumb: null });
     this.panes.splice(0).forEach((pane) => pane.remove());
+    forgetPanel(this);
     this.controls.offer(overview);
     const told = address.read(text, overview, this.n);
     this.restore(text ? told : { ...told, part: this.part, drag: this.drag });
@@ -231,7 +234,9 @@ class App {
   fitted(pane) {
     document.documentElement.dataset.ready = "yes";
     find("lost").hidden = true;
-    if (pane === this.active) this.controls.show(document.activeElement.id);
+    if (pane !== this.active) return;
+    this.controls.show(document.activeElement.id);
+    agePanel(this, pane.picture.view);
   }
 
   // With linked views the others show the same part of their pictures.

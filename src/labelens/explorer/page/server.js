@@ -108,6 +108,8 @@ export function rows(data, format, bits) {
   return ask("rows", `data/${data}/rows/${format}`, (answer) => answer.blob(), options);
 }
 
+export const panel = (message) => ask(`panel ${message.what}`, "panel", json, posted(message));
+
 // The best setting of one stage of the search, which began some time ago.
 export const find = (message, began) => ask("find", "find", json, posted(message), began);
 

@@ -14,7 +14,7 @@ export function decorate(pane, given = null) {
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
   // While points glide all this stands still, unless it goes with one of them.
   const about = [pane.picture, pane.path, app.hovered, app.picked, scatter.zoom, ...scatter.pan, w,
-    h, pane.look, `${scatter.turn}`, app.contours];
+    h, pane.look, `${scatter.turn}`, app.contours, pane.arrows];
   const same = !given && pane.about && about.every((value, j) => value === pane.about[j]);
   pane.about = about;
   if (same && scatter.done < 1 && app.hovered < 0 && app.picked < 0 && !pane.path) return;
@@ -35,6 +35,7 @@ export function decorate(pane, given = null) {
     else drawAxes(pane, pen, look, w, h);
     if (rests && pane.frames.length > 1) drawNames(pane, pen, look, w, h);
   }
+  if (pane.arrows && pane.arrows.picture === pane.picture) drawArrows(pane, pen, look);
   drawRing(pane, pen, look, app.hovered, 8, 2);
   drawRing(pane, pen, look, app.picked, 10, 3);
   if (pane.path && pane.path.length > 1) drawLasso(pen, look, pane.path);
@@ -169,6 +170,32 @@ function drawAnchors({ scatter, picture, app }, pen, look, w, h) {
     placed.push([at, base, width]);
     write(pen, look, text, at, base, "left");
   });
+}
+
+// Directions from the middle of the picture; a correlation of 1 reaches the edge of the frame.
+function drawArrows({ arrows, scatter, deep }, pen, look) {
+  const from = scatter.toScreen([0, 0]);
+  const flat = (at) => (deep ? scatter.directions() : [[1, 0], [0, 1]]).map(
+    (direction) => at.reduce((sum, value, j) => sum + value * direction[j] * MARGIN, 0));
+  for (const { name, at } of arrows.list) {
+    const [x, y] = scatter.toScreen(flat(at));
+    const turn = Math.atan2(y - from[1], x - from[0]);
+    pen.beginPath();
+    pen.moveTo(...from);
+    pen.lineTo(x, y);
+    for (const side of [-0.4, 0.4]) {
+      pen.moveTo(x, y);
+      pen.lineTo(x - 9 * Math.cos(turn + side), y - 9 * Math.sin(turn + side));
+    }
+    for (const [width, colour] of [[4, look.card], [1.6, look.ink]]) {
+      pen.lineWidth = width;
+      pen.strokeStyle = colour;
+      pen.stroke();
+    }
+    pen.fillStyle = look.ink;
+    const align = x < from[0] ? "right" : "left";
+    write(pen, look, cut(name, 20), x + 5 * Math.sign(x - from[0]), y + 4, align);
+  }
 }
 
 // Names of classes where their points are, the largest class first; one that would lie on another

@@ -1,0 +1,81 @@
+// What is computed on request, in one card: bars, tables, groups of rows, arrows on the map.
+
+import { count, find, make, say } from "./dom.js";
+import * as server from "./server.js";
+
+export function usePanels(app) {
+  for (const button of document.querySelectorAll("#ask [data-panel]")) {
+    button.addEventListener("click", () => ask(app, button.dataset.panel));
+  }
+}
+
+async function ask(app, what) {
+  const pane = app.active;
+  const { picture } = pane;
+  if (!picture) return;
+  const { view, axes } = picture;
+  try {
+    const panel = await server.panel({ data: app.data, view, axes, what });
+    show(app, panel, view);
+    if (panel.arrows && pane.picture === picture) {
+      pane.arrows = { picture, list: panel.arrows };
+      app.ring();
+    }
+    say(`${panel.title}. ${panel.sentence}`);
+  } catch (problem) {
+    if (!app.lost(problem)) show(app, { title: "Not computed", sentence: problem.message }, view);
+  }
+}
+
+// A panel as the server has made it; all of its texts are shown as text.
+export function show(app, panel, view) {
+  const { title, sentence, bars = [], heads, lines, marks = [] } = panel;
+  const most = Math.max(...bars.map(({ value, control }) => Math.max(value, control)), 1e-9);
+  app.asked = JSON.stringify(view);
+  find("panel").replaceChildren(
+    make("h3", {}, title),
+    make("p", { class: "hint" }, sentence),
+    make("p", { class: "notice", id: "panel-old", hidden: true }, "Of the settings before."),
+    ...(bars.length ? [table(["Column", "Share"], bars.map((one) => [
+      make("bdi", {}, one.name), bar(one, most)]))] : []),
+    ...(lines ? [table(heads, lines.map((line) => line.map((text) => make("bdi", {}, text))))] : []),
+    ...marks.map(({ name, rows }) => group(app, name, rows)));
+}
+
+export function forgetPanel(app) {
+  app.asked = null;
+  find("panel").replaceChildren();
+}
+
+// After a fit: whether the panel is of what is shown now.
+export function agePanel(app, view) {
+  const note = find("panel-old");
+  if (note && app.asked) note.hidden = app.asked === JSON.stringify(view);
+}
+
+function table(heads, lines) {
+  return make("div", { class: "scrolled", tabIndex: 0, role: "region", "aria-label": "Table" },
+    make("table", {},
+      make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...lines.map(([first, ...others]) => make("tr", {},
+        make("th", { scope: "row" }, first), ...others.map((cell) => make("td", {}, cell)))))));
+}
+
+function bar({ value, text, control }, most) {
+  const fill = make("i", {});
+  const tick = make("em", { title: `Shuffled labels: ${control.toFixed(3)}` });
+  fill.style.width = `${100 * value / most}%`;
+  tick.style.left = `${100 * control / most}%`;
+  return make("div", {}, text, make("div", { class: "meter", "aria-hidden": "true" }, fill, tick));
+}
+
+function group(app, name, rows) {
+  const button = make("button", { type: "button", disabled: !rows.length },
+    `${name}: ${count(rows.length)}`);
+  button.addEventListener("click", () => {
+    const marks = new Uint8Array(app.n);
+    for (const i of rows) marks[i] = 1;
+    app.select(marks);
+  });
+  return make("p", {}, button);
+}

@@ -1,0 +1,181 @@
+"""What the page computes on request: importances, arrows, checks of the fit, rows in doubt.
+
+Every panel is a dict of the same shape, whose parts are optional:
+
+    title, sentence
+    bars    [{name, value, text, control}]         shares from 0 to 1; `control` is a tick
+    heads, lines                                   a table of texts
+    marks   [{name, rows}]                         groups of the rows drawn
+    arrows  [{name, at}]                           directions in the components that are drawn
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._judge.atlas import Atlas
+from .._judge.conformal import UNLIKE
+from .._judge.explain import importances
+from .._judge.permutation import permutation_report
+from .._judge.stability import stability_report
+from .._judge.trial import some_of
+from .explored import SPLIT_SEED
+from .rows import short
+from .session import Session
+from .view import ControlState, RejectedError, word
+
+ROWS = 2000  # training rows that reports are made of
+ATLAS_ROWS = 5000
+RESAMPLES, SHUFFLES = 10, 39
+MOST_BARS, MOST_ARROWS = 15, 10
+LEVEL = 0.9  # of prediction sets
+
+Panel = dict[str, Any]
+
+
+def panel(session: Session, view: ControlState, what: Any, axes: list[int]) -> Panel:
+    """One of `PANELS`; `axes` are the components that the page draws."""
+    word(what, "what", PANELS)
+    return PANELS[what](session, view, axes)
+
+
+def _importances(session: Session, view: ControlState, _: list[int]) -> Panel:
+    X, y = _training(session, view, ROWS)
+    model = session.estimator(view).fit(X, y)
+    found = importances(model, X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED)
+    assert found.error is not None
+    assert found.shuffled is not None
+    return {
+        "title": "Importance of columns",
+        "sentence": f"Share of each column in the squared change of the embedding, by standard "
+        f"deviations. Ranges are over {RESAMPLES} models of half of the rows; the line is the "
+        f"same with shuffled labels. {_about(session, X)}",
+        "bars": [
+            {
+                "name": short(session.material.names[j]),
+                "value": float(found.overall[j]),
+                "text": f"{found.overall[j]:.3f} ± {found.error[j]:.3f}",
+                "control": float(found.shuffled[j]),
+            }
+            for j in np.argsort(-found.overall, kind="stable")[:MOST_BARS]
+        ],
+    }
+
+
+def _arrows(session: Session, view: ControlState, axes: list[int]) -> Panel:
+    """Correlations of columns with the components that are drawn: a biplot of any method."""
+    fit = session.fit(view, exact=False)
+    some = some_of(np.arange(len(session.looked)), ROWS, np.random.default_rng(SPLIT_SEED))
+    X = session.X[session.looked[some]].astype(np.float64)
+    at = _unit(X).T @ _unit(fit.Z[some][:, axes].astype(np.float64))
+    order = np.argsort(-np.square(at).sum(axis=1), kind="stable")[:MOST_ARROWS]
+    return {
+        "title": "Arrows of columns",
+        "sentence": "An arrow points to where rows with large values of the column lie. Its length "
+        "along each axis is the correlation of the column with that component.",
+        "arrows": [{"name": short(session.material.names[j]), "at": at[j].tolist()} for j in order],
+        "heads": ["Column", *(f"Component {axis + 1}" for axis in axes)],
+        "lines": [
+            [short(session.material.names[j]), *(f"{value:+.2f}" for value in at[j])] for j in order
+        ],
+    }
+
+
+def _unit(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Centred columns of length 1; constant ones are 0."""
+    centred = columns - columns.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    live = lengths > 1e-12 * np.abs(columns).max(axis=0, initial=0) * np.sqrt(len(columns))
+    return np.divide(centred, lengths, out=np.zeros_like(centred), where=live)
+
+
+def _stability(session: Session, view: ControlState, _: list[int]) -> Panel:
+    X, y = _training(session, view, ROWS)
+    report = stability_report(
+        session.estimator(view), X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED
+    )
+    rows = report.rows.found.mean(axis=0)
+    seeds = None if report.seeds is None else report.seeds.found.mean(axis=0)
+    return {
+        "title": "Stability",
+        "sentence": f"{report.verdict} {_about(session, X)}",
+        "heads": ["Component", "Other rows", *([] if seeds is None else ["Other seeds"])],
+        "lines": [
+            [f"{j + 1}", f"{rows[j]:.1%}", *([] if seeds is None else [f"{seeds[j]:.1%}"])]
+            for j in range(len(rows))
+        ],
+    }
+
+
+def _permutation(session: Session, view: ControlState, _: list[int]) -> Panel:
+    X, y = _training(session, view, ROWS)
+    report = permutation_report(
+        session.estimator(view),
+        X,
+        y,
+        n_permutations=SHUFFLES,
+        max_rows=ROWS // 2,
+        random_state=SPLIT_SEED,
+    )
+    kinds = (
+        (f"Held-out {report.metric}", report.score, report.null_score),
+        ("Held-out dependence", report.dependence, report.null_dependence),
+        (f"{report.metric} as fitted", report.training_score, report.null_training_score),
+    )
+    return {
+        "title": "Permutation test",
+        "sentence": f"{report.verdict} {SHUFFLES} shuffles of the labels; {_about(session, X)}",
+        "heads": ["", "Labels", "Shuffled, 5 % to 95 %"],
+        "lines": [
+            [name, f"{own:.3f}", " to ".join(f"{v:.3f}" for v in np.quantile(null, (0.05, 0.95)))]
+            for name, own, null in kinds
+        ],
+    }
+
+
+def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
+    if session.labels[view.label].continuous:
+        raise RejectedError("Prediction sets are of classes, and this label is a number.")
+    X, y = _training(session, view, ATLAS_ROWS)
+    atlas = Atlas(session.estimator(view), random_state=SPLIT_SEED).fit(X, y)
+    held = np.flatnonzero(session.drawn >= session.n_train)
+    rows = session.X[session.drawn[held]]
+    sets = atlas.predict_set(rows, LEVEL)[1]
+    sizes = sets[:, :, 0].sum(axis=1)
+    unlike = atlas.conformity(rows) < UNLIKE
+    names = (
+        ("In doubt: more than one class", sizes > 1),
+        ("No class conforms", sizes == 0),
+        ("Unlike the training rows", unlike),
+    )
+    return {
+        "title": "Rows in doubt",
+        "sentence": f"Prediction sets of an atlas hold the class of {LEVEL:.0%} of new rows. Of "
+        f"{len(held):,} held-out rows {np.mean(sizes == 1):.1%} have a set of one class. "
+        + _about(session, X),
+        "marks": [{"name": name, "rows": held[some].tolist()} for name, some in names],
+    }
+
+
+PANELS: dict[str, Callable[[Session, ControlState, list[int]], Panel]] = {
+    "importances": _importances,
+    "arrows": _arrows,
+    "stability": _stability,
+    "permutation": _permutation,
+    "conformal": _conformal,
+}
+
+
+def _training(session: Session, view: ControlState, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Training rows and their labels; of many rows a sample."""
+    rows = some_of(np.arange(session.n_train), most, np.random.default_rng(SPLIT_SEED))
+    return session.X[rows], session.values[view.label][rows]
+
+
+def _about(session: Session, X: NDArray[Any]) -> str:
+    n = session.n_train
+    return f"{'A sample of ' if len(X) < n else ''}{len(X):,} training rows."

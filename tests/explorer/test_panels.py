@@ -1,0 +1,161 @@
+"""What the explorer computes on request: importances, arrows, checks, and rows in doubt."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from explorer.asking import ask, wish
+from labelens import Atlas
+from labelens.explorer import panels
+from labelens.explorer.explored import from_arrays
+from labelens.explorer.panels import PANELS, panel
+from labelens.explorer.session import Session
+from labelens.explorer.view import RejectedError
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Iris with four columns of noise, whose names are told apart."""
+    X, y = load_iris(return_X_y=True)
+    noise = np.random.default_rng(0).normal(size=(150, 4))
+    return Session(from_arrays(np.hstack([X, noise]), y))
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return Session(from_arrays(*load_diabetes(return_X_y=True)))
+
+
+def test_importances_are_of_columns_that_matter(noisy):
+    found = panel(noisy, noisy.default(), "importances", [0, 1])
+    bars = {bar["name"]: bar for bar in found["bars"]}
+    assert found["bars"] == sorted(found["bars"], key=lambda bar: -bar["value"])
+    own, noise = (sum(bars[f"x{j}"]["value"] for j in some) for some in (range(4), range(4, 8)))
+    assert own > 5 * noise
+    # Shuffled labels make no difference between them.
+    shuffled = [bars[f"x{j}"]["control"] for j in range(8)]
+    assert min(shuffled[4:]) > 0.02
+    assert f" {noisy.n_train} training rows" in found["sentence"]
+
+
+def test_arrows_are_correlations(noisy):
+    view = replace(noisy.default(), components=3, target_weight=0.5)
+    found = panel(noisy, view, "arrows", [2, 0])
+    Z = noisy.fit(view).Z
+    for arrow in found["arrows"]:
+        column = noisy.X[noisy.looked, int(arrow["name"][1:])]
+        wanted = [np.corrcoef(column, Z[:, axis])[0, 1] for axis in (2, 0)]
+        np.testing.assert_allclose(arrow["at"], wanted, atol=1e-5)
+    assert found["arrows"][0]["name"] in {"x2", "x3"}
+    flat = replace(noisy.default(), components=1)
+    assert all(len(arrow["at"]) == 1 for arrow in panel(noisy, flat, "arrows", [0])["arrows"])
+
+
+def test_reports_tell_structure_from_noise(noisy, monkeypatch):
+    monkeypatch.setattr(panels, "SHUFFLES", 19)
+    found = panel(noisy, noisy.default(), "permutation", [0, 1])
+    assert found["sentence"].startswith("The embedding holds for rows it has not seen")
+    X, y = np.random.default_rng(0).normal(size=(80, 6)), np.arange(80) % 2
+    chance = Session(from_arrays(X, y))
+    said = panel(chance, chance.default(), "permutation", [0, 1])["sentence"]
+    assert said.startswith("There is no evidence")
+    stable = panel(noisy, noisy.default(), "stability", [0, 1])
+    assert [line[0] for line in stable["lines"]] == ["1", "2"]
+    assert float(stable["lines"][0][1].rstrip("%")) > 90
+    assert [line[2] for line in stable["lines"]] == ["100.0%"] * 2  # nothing is drawn at random
+    drawn = panel(noisy, replace(noisy.default(), method="srp", components=1), "stability", [0])
+    assert float(drawn["lines"][0][2].rstrip("%")) < 100
+
+
+def test_rows_in_doubt_are_those_of_an_atlas(noisy):
+    found = panel(noisy, noisy.default(), "conformal", [0, 1])
+    n = noisy.n_train
+    atlas = Atlas(noisy.estimator(noisy.default()), random_state=0)
+    atlas.fit(noisy.X[:n], noisy.values[0][:n])
+    held = np.flatnonzero(noisy.drawn >= n)
+    sets = atlas.predict_set(noisy.X[noisy.drawn[held]], 0.9)[1][:, :, 0].sum(axis=1)
+    marks = {mark["name"].split(":")[0]: mark["rows"] for mark in found["marks"]}
+    assert marks["In doubt"] == held[sets > 1].tolist()
+    assert marks["No class conforms"] == held[sets == 0].tolist()
+    unlike = atlas.conformity(noisy.X[noisy.drawn[held]]) < 0.01
+    assert marks["Unlike the training rows"] == held[unlike].tolist()
+
+
+@pytest.mark.parametrize("what", sorted(PANELS))
+@pytest.mark.parametrize(
+    "changes", [{}, {"method": "kspca", "features": 64}, {"wheel": True}], ids=str
+)
+def test_every_panel_of_every_kind_of_view(noisy, numbers, what, changes, monkeypatch):
+    monkeypatch.setattr(panels, "SHUFFLES", 19)
+    for session in (noisy, numbers):
+        view = replace(session.default(), **changes)
+        if session is numbers and (what == "conformal" or view.wheel):
+            continue
+        found = panel(session, view, what, [0, 1])
+        assert json.dumps(found, allow_nan=False)
+        assert found["title"]
+        assert found["sentence"].endswith((".", "%"))
+
+
+def test_numbers_have_no_prediction_sets(numbers):
+    with pytest.raises(RejectedError, match="are of classes"):
+        panel(numbers, numbers.default(), "conformal", [0, 1])
+
+
+def test_messages_are_read_strictly(explorer):
+    asked = {"data": 0, "view": wish()["view"], "axes": [0, 1], "what": "arrows"}
+    assert ask(explorer, "panel", "POST", asked)[0] == 200
+    for wrong in ({"what": "rm"}, {"what": None}, {"axes": [0, 9]}, {"axes": "01"}, {"more": 1}):
+        assert ask(explorer, "panel", "POST", asked | wrong)[0] == 400
+    assert ask(explorer, "panel", "POST", asked, Origin="http://evil.test")[0] == 403
+
+
+def test_the_page_shows_a_panel_and_its_age(opened):
+    page = opened
+    page.run("document.querySelector('[data-panel=importances]').click()")
+    page.wait("document.querySelectorAll('#panel .meter').length === 15")
+    widths = page.run(
+        "return [...document.querySelectorAll('#panel .meter i')].map((e) => e.clientWidth)"
+    )
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[-1] > 0
+    ticks = page.run(
+        "return [...document.querySelectorAll('#panel .meter')].map((meter) => {"
+        "const [one, tick] = [meter, meter.lastChild].map((e) => e.getBoundingClientRect());"
+        "return tick.left >= one.left - 2 && tick.right <= one.right + 2"
+        " && Math.abs(tick.top - one.top) < 5; })"
+    )
+    assert ticks == [True] * 15
+    assert page.run("return document.getElementById('panel-old').hidden")
+    page.choose("method", "pca")
+    assert not page.run("return document.getElementById('panel-old').hidden")
+    before = overlay(page)
+    page.run("document.querySelector('[data-panel=arrows]').click()")
+    page.wait("document.querySelector('#panel h3').textContent === 'Arrows of columns'")
+    page.settle()
+    assert overlay(page) > before + 300
+    page.choose("scale", "none")  # another picture has no arrows until they are asked for
+    assert overlay(page) < before + 300
+    page.run("document.querySelector('[data-panel=conformal]').click()")
+    page.wait("document.querySelectorAll('#panel button').length === 3", 60)
+    some = "document.querySelector('#panel button:not(:disabled)')"
+    named = page.run(f"{some}.click(); return {some}.textContent")
+    page.wait("document.querySelector('#group table')")
+    many = page.run("return explorer.selected.reduce((sum, one) => sum + one, 0)")
+    assert named.endswith(f": {many}")
+
+
+def overlay(page):
+    """Pixels of the overlay that are painted."""
+    return page.run(
+        """
+        const { overlay } = explorer.panes[0];
+        const { data } = overlay.getContext("2d").getImageData(0, 0, overlay.width, overlay.height);
+        let count = 0;
+        for (let i = 3; i < data.length; i += 4) count += data[i] > 100;
+        return count;
+        """
+    )
