@@ -1,23 +1,29 @@
 """`importances`: equal to explicit gradients, to differences, and to the columns that matter."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
+import labelens
 from labelens import (
     Atlas,
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
     SupervisedPCA,
+    SupervisedRandomProjection,
     importances,
 )
 from labelens._core import gradients
+from labelens._fit import recipe
 from labelens._fit.fitted import recipe_of, solution_of
+from routes.ways import everywhere_a_device
 
 X, Y = load_iris(return_X_y=True)
+FRAME = pd.DataFrame(X, columns=list("abcd"))
 
 MODELS = [
     SupervisedPCA(2),
@@ -35,6 +41,94 @@ MODELS = [
     KernelSupervisedPCA(2, approximation="exact", kernel="laplacian"),
     KernelSupervisedPCA(2, shrinkage=0.1, approximation="falkon", n_random_features=50),
 ]
+
+
+LINEAR = [
+    SupervisedPCA(2),
+    SupervisedPCA(2, shrinkage=0.1),
+    SupervisedPCA(2, scale="standard"),
+    SupervisedPCA(2, shrinkage="auto", scale="standard"),
+    SupervisedPCA(2, shrinkage="auto", scale="minmax"),
+    SupervisedPCA(2, n_nonzero=3, shrinkage=0.1),
+    SupervisedRandomProjection(2, target_weight=0.5),
+]
+
+
+def from_file(model, tmp_path):
+    FRAME.assign(y=Y).to_parquet(tmp_path / "rows.parquet")
+    return labelens.fit(model, tmp_path / "rows.parquet", label="y")
+
+
+def from_dask(model, tmp_path):
+    frame = pytest.importorskip("dask.dataframe").from_pandas(FRAME.assign(y=Y), npartitions=3)
+    return model.fit(frame[list(FRAME)], frame["y"])
+
+
+def from_saved(model, tmp_path):
+    labelens.save(model.fit(FRAME, Y), tmp_path / "model")
+    return labelens.load(tmp_path / "model")
+
+
+def from_saved_moments(model, tmp_path):
+    labelens.save(model.fit(FRAME, Y), tmp_path / "model", moments=True)
+    return labelens.load(tmp_path / "model")
+
+
+def from_device(model, tmp_path):
+    torch = pytest.importorskip("torch")
+    with everywhere_a_device():
+        model.fit(torch.asarray(X), torch.asarray(Y))._solve()
+    model.feature_names_in_ = np.array(list(FRAME), dtype=object)
+    return model
+
+
+def same(found, wanted):
+    assert found.names == wanted.names
+    np.testing.assert_allclose(found.overall, wanted.overall, atol=1e-10)
+    np.testing.assert_allclose(found.components, wanted.components, atol=1e-10)
+    for name, shares in wanted.classes.items():
+        np.testing.assert_allclose(found.classes[name], shares, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "route", [from_file, from_dask, from_saved, from_saved_moments, from_device]
+)
+@pytest.mark.parametrize("model", LINEAR, ids=repr)
+def test_every_route_gives_the_importances_of_fit(model, route, tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe, "WIDEST_SCREENED", 2)  # so that n_nonzero has C_xx of some columns
+    model = model.set_params(random_state=0)
+    whole, other = clone(model).fit(FRAME, Y), route(clone(model), tmp_path)
+    same(importances(other, FRAME, Y), importances(whole, FRAME, Y))
+    if importances(whole).standardized:
+        same(importances(whole), importances(whole, FRAME))
+    if route is not from_saved:
+        same(importances(other), importances(whole))
+    elif importances(other).standardized:
+        same(importances(other), importances(whole, FRAME))
+    else:  # variances are not in the file
+        np.testing.assert_allclose(importances(other).overall, of_units(whole), atol=1e-10)
+
+
+def of_units(model):
+    ends = [model.transform(pd.DataFrame(rows, columns=list(FRAME))) for rows in (np.eye(4), 0 * X)]
+    squares = np.square(ends[0] - ends[1][:1]).sum(axis=1)
+    return squares / squares.sum()
+
+
+def test_rows_may_be_a_frame_of_dask():
+    dask = pytest.importorskip("dask.dataframe")
+    model = SupervisedPCA(2).fit(FRAME, Y)
+    rows = dask.from_pandas(FRAME.assign(y=Y), npartitions=3)
+    same(importances(model, rows[list(FRAME)], Y), importances(model, FRAME, Y))
+
+
+@pytest.mark.parametrize("approximation", ["nystroem", "orthogonal", "exact"])
+def test_kernels_fitted_on_a_device(approximation, tmp_path):
+    model = KernelSupervisedPCA(
+        2, shrinkage=0.1, approximation=approximation, n_random_features=40, random_state=0
+    )
+    other = from_device(clone(model), tmp_path)
+    same(importances(other, FRAME, Y), importances(model.fit(FRAME, Y), FRAME, Y))
 
 
 def by_differences(model, rows):

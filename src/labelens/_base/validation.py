@@ -131,7 +131,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> A
 
 
 def as_frame(X: Any) -> Any:
-    """A table or record batch of Arrow as a frame of pandas; anything else as it is."""
+    """A table or record batch of Arrow, or a frame of Dask, as one of pandas; else as it is."""
+    if hasattr(X, "columns") and hasattr(X, "dask"):
+        return X.compute()
     return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "column_names") else X
 
 

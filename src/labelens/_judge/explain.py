@@ -211,7 +211,9 @@ def _exact(model: Any, rows: Any) -> tuple[Array | None, Array | None]:
     phi: Any = recipe.phi
     scaling = recipe.scaling
     factor = np.ones(model.n_features_in_) if scaling is None else scaling.factor
-    inner = 1 / factor if recipe.parameters["scale"] == "standard" else None
+    inner = None
+    if recipe.parameters["scale"] == "standard":
+        inner = 1 / (factor if scaling is not None else solved.scaling.factor)
     scaled = None if rows is None else recipe.scaled(rows)
     found: Array | None = None
     if isinstance(solved, SolvedDual):
@@ -224,20 +226,17 @@ def _exact(model: Any, rows: Any) -> tuple[Array | None, Array | None]:
         found = gradients.of_kernel(recipe.kernel, known, weights, scaled)  # type: ignore[arg-type]
     elif isinstance(phi, Identity):
         found = gradients.of_projector(solved.projector)
-        spread = moments.spread
-        if moments.scatter is not None:
-            inner = np.sqrt(np.diag(moments.scatter.covariance))
-        elif spread is not None:
-            inner = np.sqrt(spread.variance)
-        if scaling is not None and inner is not None and recipe.parameters["scale"] != "standard":
-            inner = inner / factor
+        if moments.scatter is not None and recipe.columns is None:  # of all columns
+            inner = np.sqrt(moments.scatter.variances) / factor
+        elif moments.spread is not None:
+            inner = np.sqrt(moments.spread.variance) / factor
     elif isinstance(phi, Nystroem):
         if scaled is not None:
             scaled = np.asarray(
                 scaled.toarray() if sparse.issparse(scaled) else scaled, dtype=float
             )
             scaled = scaled if phi.origin is None else scaled - phi.origin
-            weights = phi.whitening @ solved.projector
+            weights = phi.host_whitening @ solved.projector
             found = gradients.of_kernel(phi.kernel, phi.landmarks, weights, scaled)
     elif hasattr(phi, "angles") and phi.n_features % 2 == 0:
         second = None

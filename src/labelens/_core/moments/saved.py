@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._base import devices
 
@@ -15,6 +15,8 @@ class SavedSummary:
     n_samples: int
     classes: tuple[Any, ...] | None
     rows: Any = None  # (n, d) of the exact kernel
+    scatter: ClassVar[None] = None
+    spread: ClassVar[None] = None
 
     def to(self, place: Any) -> SavedSummary:
         """With the rows in that place."""
