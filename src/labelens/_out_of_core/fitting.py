@@ -108,6 +108,9 @@ def fit(
     >>> bool((model.components_ == whole.components_).all())
     True
     """
+    if not isinstance(estimator, Projection):
+        name = type(estimator).__name__
+        raise TypeError(f"labelens.fit takes one of the four methods, got {name}.")
     if engine is not None or engine_of(source) is not None:
         others: dict[str, object] = dict(checkpoint=checkpoint, progress=progress, device=device)
         for name, value in others.items():

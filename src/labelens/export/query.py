@@ -51,6 +51,9 @@ def sql(
       (-2.5e0 + (1.0e0 * ("x0" - 0.0e0))) AS "z1"
     FROM "visits"
     """
+    if not isinstance(estimator, Projection):
+        name = type(estimator).__name__
+        raise TypeError(f"labelens.export.sql takes a linear method, got {name}.")
     exportable(estimator)
     if not isinstance(recipe_of(estimator).phi, Identity):
         raise ValueError(

@@ -63,7 +63,7 @@ def fit(
 
     Every pass reads the DataFrame anew, so its partitions must hold the same rows each time:
     `persist` it, or write it to files, where they come from a shuffle or from random numbers. A
-    partition whose number of rows has changed is refused. See docs/spark.md for examples.
+    partition whose number of rows has changed raises an error. See docs/engines.md for examples.
 
     Parameters
     ----------
@@ -85,6 +85,9 @@ def fit(
     estimator
     """
     require("pyspark", extra="spark")
+    if not isinstance(estimator, Projection):
+        name = type(estimator).__name__
+        raise TypeError(f"labelens.spark.fit takes one of the four methods, got {name}.")
     wanted = FrameColumns.of(df, features, label, encoder is not None)
     if encoder is not None:
         if not hasattr(encoder, "columns_"):
@@ -277,7 +280,7 @@ def transform(
     """Add the embedding of every row as a column.
 
     Nothing is computed before the result is asked for. (Where features are arrays or vectors, the
-    first row is, to see how long they are.) See docs/spark.md for examples.
+    first row is, to see how long they are.) See docs/engines.md for examples.
 
     Parameters
     ----------
