@@ -13,7 +13,7 @@ EXTRAS := cli files explore dask spark torch onnx
 	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
 help:
-	@echo "make demo   embed the bundled data; pictures go to $(OUT)/demo"
+	@echo "make demo   embed the bundled data; figures go to $(OUT)/demo"
 	@echo "make paper  run the paper's experiments into $(OUT)/paper; QUICK=1 takes minutes"
 	@echo "make docs   build the site, gallery included; it goes to $(OUT)/docs"
 	@echo "make test   run the tests; test-all with engines too, which takes larger installs,"
@@ -26,7 +26,7 @@ help:
 	@echo "            bench-atlas compares the atlas with its base model and supervised UMAP,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
-	@echo "            bench-gpu times fits on a card, in the Python that has torch for it (PYTHON=...)"
+	@echo "            bench-gpu times fits on a GPU, in the Python that has torch for it (PYTHON=...)"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
 	@echo "make lint   formatting, lint, types and the import contract"
 	@echo "make dist   a wheel and an sdist in $(OUT)/dist, checked; smoke tries the wheel in an empty"
@@ -99,10 +99,10 @@ bench-atlas: $(VENV)/.ready-bench
 bench-explore: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
 
-# In the Python that is there: torch for a card is not ours to install.
+# In the Python that is there: torch for a GPU is not ours to install.
 bench-gpu:
 	PYTHONPATH=src $(PYTHON) -m pytest -m gpu -q tests/test_gpu.py
-	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu.py $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.ready-test
 	PATH="$(abspath $(BIN)):$$PATH" pre-commit run --all-files --show-diff-on-failure

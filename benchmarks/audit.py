@@ -108,6 +108,14 @@ def main() -> None:
             print(line(f"{name}, {noise}", runs), flush=True)
 
 
+def markdown(stored: dict[str, Any]) -> str:
+    """The table of a page."""
+    heads = ("data set, flips", "`label_issues`", "10-NN", "forest", "logistic", "faster")
+    heads += tuple(f"flags at {rate}" for rate in RATES)
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return "\n".join([*lines, *(line(name, runs) for name, runs in stored["sets"].items())]) + "\n"
+
+
 def line(name: str, runs: list[dict[str, Any]]) -> str:
     """A line of the table: AUPRC of all, ratio of times to the forest, precision of the flags."""
     means = {m: np.mean([run[m]["auprc"] for run in runs]) for m in runs[0]}

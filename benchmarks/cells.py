@@ -17,6 +17,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from measure import machine
+from publish import Printed
+
 GENES, SHARE, TYPES, AT_A_TIME = 2000, 0.05, 8, 50_000
 
 
@@ -68,11 +71,14 @@ def embedded(path: Path) -> None:
     cells = anndata.read_h5ad(path, backed="r")
     labelens.tl.embed(cells, label="cell_type")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(
-        f"{cells.n_obs:,} x {cells.n_vars:,} cells, file {path.stat().st_size / 2**30:.2f} GiB: "
-        f"{time.perf_counter() - start:.0f} s, peak {peak:.2f} GiB, held-out "
-        f"{cells.uns['labelens']['scores']['held_out']:.3f}, {cells.uns['labelens']['params']}"
-    )
+    say = Printed()
+    say.head("cells x genes", "file", "seconds", "peak memory", "held-out accuracy")
+    scores = cells.uns["labelens"]["scores"]
+    say.row(
+        f"{cells.n_obs:,} x {cells.n_vars:,}", f"{path.stat().st_size / 2**30:.2f} GiB",
+        f"{time.perf_counter() - start:.0f}", f"{peak:.2f} GiB", f"{scores['held_out']:.3f}",
+    )  # fmt: skip
+    say.keep("cells", machine())
 
 
 def main() -> None:

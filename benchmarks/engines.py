@@ -1,4 +1,4 @@
-"""Rows on workers: how much faster two are than one, and what a worker that is killed changes.
+"""Rows on workers: speed of two workers compared with one, and models after a worker was killed.
 
 `scale.py` prints it with the rest.
 """
@@ -18,6 +18,7 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from labelens import KernelSupervisedRandomProjection, SupervisedRandomProjection
+from publish import Printed
 
 WIDTH, CLASSES, CHUNK = 128, 10, 65536
 
@@ -139,21 +140,21 @@ def part_seconds() -> float:
     return min(times) / (n // size)
 
 
-def report(kills: int, n: int = 1 << 20, repeats: int = 9) -> float:
-    """Lines of a table; returns the seconds of a part."""
+def report(say: Printed, kills: int, n: int = 1 << 20, repeats: int = 9) -> float:
+    """Add rows to a table; return the seconds of a part."""
     best = seconds(n, repeats)
     (one, alone), (two, both) = best[1], best[2]
     same = np.array_equal(alone.components_, both.components_)
     right = killed(n, kills, both, two)
-    print(
-        f"| kill -9 of one of two Dask workers | {right} of {kills} fits end with the same bits |\n"
-        f"| Dask {version('dask')}, KSRP with 1024 features, {n:,} x {WIDTH} in memory | "
-        f"1 worker {one:.2f} s, 2 workers {two:.2f} s: {one / two:.2f} x (at least 1.7), "
-        f"{'same bits' if same else 'OTHER BITS'} |",
-        flush=True,
-    )
+    say.row("one of two Dask workers", f"{right} of {kills} fits end with the same bits")
+    say()
+    say.head("KSRP, 1024 features, in memory", "one worker", "two workers", "ratio", "goal", "bits")
+    say.row(
+        f"Dask {version('dask')}, {n:,} x {WIDTH}", f"{one:.2f} s", f"{two:.2f} s",
+        f"{one / two:.2f}", "1.7", "the same" if same else "OTHER",
+    )  # fmt: skip
     return part_seconds()
 
 
 if __name__ == "__main__":
-    report(kills=10)
+    report(Printed(), kills=10)

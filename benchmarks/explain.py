@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from sklearn.preprocessing import StandardScaler
 
 from data import DATA, mnist
 from labelens import Atlas, KernelSupervisedPCA, importances
+from measure import machine
+from publish import Printed
 
 SETS = (
     "iris", "wine", "breast_cancer", "ionosphere", "vehicle", "vowel", "digits", "waveform",
@@ -43,19 +45,20 @@ def columns() -> None:
     importances(model)  # loads what it needs
     times = []
     for rows in (None, X):
-        start = perf_counter()
+        start = process_time()
         found = importances(model, rows)
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
     judge = KNeighborsClassifier(15).fit(model.transform(X), y)
-    start = perf_counter()
+    start = process_time()
     truth = permutation_importance(
         Embedded(model, judge), X, y, n_repeats=5, random_state=0
     ).importances_mean
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     ranks = spearmanr(found.overall[:10], truth[:10])[0]
-    print(f"columns: Spearman {ranks:.3f} over the 10 planted columns of 30; permutation takes")
-    print(f"  {seconds:.1f} s, {seconds / times[0]:.0f} times as long as from moments, "
-          f"{seconds / times[1]:.0f} times as long as from rows")  # fmt: skip
+    say = Printed()
+    say.head("rank correlation", "permutation / from moments", "permutation / from rows")
+    say.row(f"{ranks:.2f}", *(f"{seconds / time:.0f}" for time in times))
+    say.keep("columns", machine())
 
 
 class Embedded:
@@ -72,7 +75,8 @@ class Embedded:
 
 
 def coverage(folder: Path | None, splits: int) -> None:
-    print("| data set | coverage | lowest class | classes in a set |\n|---|---|---|---|")
+    say = Printed()
+    say.head("data set", "coverage", "lowest class", "classes in a set")
     for name in SETS:
         X, y = DATA[name].load(folder, 0)
         X, y = StandardScaler().fit_transform(np.asarray(X, dtype=float)), np.asarray(y)
@@ -90,14 +94,17 @@ def coverage(folder: Path | None, splits: int) -> None:
             sizes.append(sets.sum(axis=1).mean())
             lowest.append([inside[codes == c].mean() for c in np.unique(codes)])
         low = np.mean(lowest, axis=0).min()
-        print(f"| {name} | {np.mean(found):.3f} ± {np.std(found) / splits**0.5:.3f} | {low:.3f} | "
-              f"{np.mean(sizes):.2f} |", flush=True)  # fmt: skip
+        held = f"{np.mean(found):.3f} ± {np.std(found) / splits**0.5:.3f}"
+        say.row(name, held, f"{low:.3f}", f"{np.mean(sizes):.2f}")
+    say.keep("coverage", machine() | {"splits": splits})
 
 
 def new_classes(folder: Path | None) -> None:
     X, y, X_test, y_test = mnist(folder)
     some = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
     X, y, found = X[some], y[some], []
+    say = Printed()
+    say.head("digit left out", "AUROC", "flagged", "flagged of the others")
     for digit in range(10):
         base = KernelSupervisedPCA(gamma=0.02, shrinkage=1e-3, **NYSTROEM)
         atlas = Atlas(base, temperature=0.1, random_state=0).fit(X[y != digit], y[y != digit])
@@ -105,9 +112,9 @@ def new_classes(folder: Path | None) -> None:
         found.append(roc_auc_score(y_test == digit, -conformity))
         flagged = [(conformity[y_test == digit] < 0.01).mean()]
         flagged.append((conformity[y_test != digit] < 0.01).mean())
-        print(f"new: without {digit} AUROC {found[-1]:.3f}, flagged {flagged[0]:.1%} of it and "
-              f"{flagged[1]:.1%} of the others", flush=True)  # fmt: skip
-    print(f"new: mean AUROC {np.mean(found):.3f}")
+        say.row(digit, f"{found[-1]:.2f}", *(f"{share:.1%}" for share in flagged))
+    say.row("mean", f"{np.mean(found):.2f}", "", "")
+    say.keep("new_classes", machine())
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""Fits on a card, beside the floors that the same run measures and beside torch's own PCA.
+"""Fits on a GPU, beside the floors that the same run measures and beside torch's own PCA.
 
-    python benchmarks/gpu.py --data DIR --out DIR
+    python benchmarks/gpu.py --data DIR
 
 needs torch with CUDA; CuPy and cuML are measured where they are installed. Floors are timed with
-events on the card, fits by the clock from the call to the last result, validation included; both
+events on the GPU, fits by the clock from the call to the last result, validation included; both
 after a warm-up, medians. Memory is the most that torch held during a fit beyond X itself.
 """
 
@@ -26,6 +26,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import gpu_kernels
 import labelens
 from data import mnist
+from gpu_times import by_clock, header, on_gpu, products, row, say
 from labelens import (
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
@@ -34,7 +35,6 @@ from labelens import (
 )
 from labelens._core.maps import structured
 from measure import machine
-from on_a_card import LINES, by_clock, header, on_card, products, row, say
 
 CLASSES = 10
 GAMMA = 0.02  # of the RBF kernel on MNIST
@@ -58,8 +58,8 @@ def generated(n: int, d: int) -> tuple[Any, Any]:
 
 
 def linear(name: str, X: Any, y: Any, bar: str, host_labels: bool = False) -> None:
-    read = on_card(lambda: X.sum())
-    lowrank = on_card(lambda: torch.pca_lowrank(X, 9), 3)
+    read = on_gpu(lambda: X.sum())
+    lowrank = on_gpu(lambda: torch.pca_lowrank(X, 9), 3)
     for model in (SupervisedRandomProjection(9, random_state=0), SupervisedPCA(9)):
         short = "".join(c for c in type(model).__name__ if c.isupper())
         ours = by_clock(fit(model, X, y))
@@ -75,9 +75,9 @@ def random_features(name: str, X: Any, y: Any) -> None:
     for columns in (1024, 512):
         weights = torch.randn(X.shape[1], columns, device="cuda")
         out = torch.empty(len(X), columns, device="cuda")
-        floors[None, columns] = on_card(lambda w=weights, out=out: torch.mm(X, w, out=out), 3)
+        floors[None, columns] = on_gpu(lambda w=weights, out=out: torch.mm(X, w, out=out), 3)
         with products("tf32"):
-            floors["tf32", columns] = on_card(lambda w=weights, out=out: torch.mm(X, w, out=out), 5)
+            floors["tf32", columns] = on_gpu(lambda w=weights, out=out: torch.mm(X, w, out=out), 5)
         del out
     for precision in ("tf32", None):
         whole, half = floors[precision, 1024], floors[precision, 512]
@@ -101,7 +101,7 @@ def exact(X: Any, y: Any) -> None:
 
     for precision in (None, "tf32"):
         with products(precision):
-            floor = on_card(plain, 3)
+            floor = on_gpu(plain, 3)
         model = KernelSupervisedPCA(9, approximation="exact", gamma=0.01, precision=precision)
         kind = "TF32" if precision else "float32"
         ours = by_clock(fit(model, X, y), 5)
@@ -119,7 +119,7 @@ def many_features(X: Any, y: Any, test: tuple[Any, Any] | None) -> None:
 
     for precision in (None, "tf32"):
         with products(precision):
-            floor = on_card(its_products, 3)
+            floor = on_gpu(its_products, 3)
         if precision == "tf32":
             del features
         model = KernelSupervisedPCA(
@@ -144,11 +144,11 @@ def many_features(X: Any, y: Any, test: tuple[Any, Any] | None) -> None:
 
 
 def copy_rates(rows: Any) -> tuple[float, float]:
-    """GB/s from pinned memory to the card, and from other memory."""
+    """GB/s from pinned memory to the GPU, and from other memory."""
     other = torch.from_numpy(rows)
     pinned, there = other.pin_memory(), torch.empty(rows.shape, device="cuda")
-    fast = on_card(lambda: there.copy_(pinned, non_blocking=True))
-    return rows.nbytes / fast / 1e6, rows.nbytes / on_card(lambda: other.to("cuda"), 3) / 1e6
+    fast = on_gpu(lambda: there.copy_(pinned, non_blocking=True))
+    return rows.nbytes / fast / 1e6, rows.nbytes / on_gpu(lambda: other.to("cuda"), 3) / 1e6
 
 
 def streamed(n: int, d: int) -> None:
@@ -156,8 +156,8 @@ def streamed(n: int, d: int) -> None:
     y = np.random.default_rng(1).integers(0, CLASSES, n)
     rate, slow = copy_rates(X[:500_000])
     say(f"\nHost to device: {rate:.1f} GB/s from pinned memory, {slow:.1f} from other memory.\n")
-    say("| job | GB/s | of pinned | of other memory | bar | GB on the GPU |")
-    say("|---|--:|--:|--:|--:|--:|")
+    say("| job | GB/s | of pinned | of other memory | goal | GB on the GPU |")
+    say("|---|---|---|---|---|---|")
     models = {
         "SRP": SupervisedRandomProjection(9, random_state=0),
         "SPCA": SupervisedPCA(9),
@@ -183,9 +183,9 @@ def streamed(n: int, d: int) -> None:
 
 
 def transforms() -> None:
-    say("\n## Structured frequencies: a product with all of them, or transforms\n")
+    say("\n### Structured frequencies: a product with all of them, or transforms\n")
     say("| columns | float32 product ms | transforms | TF32 product | transforms |")
-    say("|--:|--:|--:|--:|--:|")
+    say("|---|---|---|---|---|")
     before = structured.TRANSFORMED_FROM
     for d in (512, 1024, 2048, 4096, 8192):
         X = torch.rand(1 << 16, d, device="cuda")
@@ -198,7 +198,7 @@ def transforms() -> None:
                     precision=precision, random_state=0,
                 ).fit(X[:4096], torch.arange(4096) % 3)  # fmt: skip
                 with products(precision):
-                    found.append(on_card(lambda m=model, X=X: m._recipe.phi.angles(X), 3))
+                    found.append(on_gpu(lambda m=model, X=X: m._recipe.phi.angles(X), 3))
         say(f"| {d} | " + " | ".join(f"{ms:.2f}" for ms in found) + " |")
     structured.TRANSFORMED_FROM = before
 
@@ -210,7 +210,7 @@ def distance(A: Any, B: Any) -> float:
 
 
 def agreement(X: Any, y: Any) -> None:
-    say("\n## The same model everywhere: distance of the embedding's span from NumPy's\n")
+    say("\n### Agreement with NumPy\n\nDistance of the embedding's span from that of NumPy:\n")
     libraries: dict[str, Callable[[Any], Any]] = {
         "torch, CPU": torch.asarray,
         "torch, CUDA": lambda a: torch.asarray(a, device="cuda"),
@@ -220,7 +220,7 @@ def agreement(X: Any, y: Any) -> None:
 
         libraries["CuPy"] = cupy.asarray
     say("| method | dtype | " + " | ".join(libraries) + " |")
-    say("|---|---|" + "--:|" * len(libraries))
+    say("|---|---|" + "---|" * len(libraries))
     models = {
         "SPCA": SupervisedPCA(9),
         "SPCA, shrinkage 0.1, target weight 0.5": SupervisedPCA(
@@ -246,8 +246,8 @@ def agreement(X: Any, y: Any) -> None:
 
 
 def host_times(X: Any, y: Any) -> None:
-    say("\n## The same fits on this machine's processor\n")
-    say("| job | ms |\n|---|--:|")
+    say("\n### The same fits on the CPU\n")
+    say("| job | ms |\n|---|---|")
     for name, model in {
         "SRP": SupervisedRandomProjection(9, random_state=0),
         "SPCA": SupervisedPCA(9),
@@ -268,7 +268,7 @@ def other_libraries(n: int) -> None:
     if find_spec("cupy"):
         import cupy
 
-        read = on_card(lambda: X.sum())
+        read = on_gpu(lambda: X.sum())
         rows, labels = cupy.from_dlpack(X), cupy.from_dlpack(y)
         for model in (SupervisedRandomProjection(9, random_state=0), SupervisedPCA(9)):
             short = "".join(c for c in type(model).__name__ if c.isupper())
@@ -289,7 +289,6 @@ def other_libraries(n: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with mnist/; drawn rows of its shape without it")
-    parser.add_argument("--out", default="out/bench", type=Path)
     parser.add_argument("--only", nargs="*", default=None, help="parts, by their names")
     arguments = parser.parse_args()
     torch.backends.cuda.matmul.fp32_precision = "ieee"
@@ -332,7 +331,7 @@ def main() -> None:
         random_features("10M x 256", X, y)
 
     def stream() -> None:
-        say("\n## 10,000,000 x 256, from the host's memory")
+        say("\n### 10,000,000 x 256, from the host's memory")
         streamed(10_000_000, 256)
 
     def agree() -> None:
@@ -355,8 +354,8 @@ def main() -> None:
         if arguments.only is None or name in arguments.only:
             part()
             torch.cuda.empty_cache()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "gpu.md").write_text("\n".join(LINES) + "\n")
+    if arguments.data and arguments.only is None:
+        say.keep("gpu", facts)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from labelens import (
     SupervisedRandomProjection,
 )
 from measure import machine, seconds
+from publish import Printed
 
 REPEATS = 7
 # Slope of fit time in n that we ask of ourselves, and how far it may be off.
@@ -154,6 +155,21 @@ def main() -> None:
     print(
         f"\n{time.perf_counter() - start:.0f} s in all; written to {written} and growth.png, .svg"
     )
+    say = Printed()
+    tables(sweeps, say)
+    say.keep("growth", about)
+
+
+def tables(sweeps: dict[str, Any], say: Printed) -> None:
+    """The tables of the page."""
+    middle, most = IN_N
+    say(f"Slopes are of log time in log size. The goal in n is {middle} ± {most}.")
+    for title, sweep in sweeps.items():
+        say()
+        say.head(title, *(f"{size:,}" for size in sweep["sizes"]), "slope")
+        for name, line in sweep["times"].items():
+            times = (f"{value * 1e3:.1f} ms" for value in line)
+            say.row(name, *times, f"{sweep['slopes'][name]:.2f}")
 
 
 if __name__ == "__main__":

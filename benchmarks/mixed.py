@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import sklearn
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
@@ -27,6 +26,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from labelens import KernelSupervisedPCA
 from labelens.tables import TableEncoder
+from measure import machine
+from publish import Printed
 
 # Label, and columns of free text, which the scikit-learn side leaves out.
 TABLES = {
@@ -66,10 +67,14 @@ def pipelines(frame: Any, text: list[str], continuous: bool) -> dict[str, tuple[
     }
 
 
+def frame_of(name: str, folder: Path) -> Any:
+    return pd.read_csv(folder / "mixed" / f"{name}.csv")
+
+
 def compare(name: str, folder: Path, draws: int) -> dict[str, np.ndarray]:
     """The scores of both sides in the same folds."""
     label, text = TABLES[name]
-    frame = pd.read_csv(folder / "mixed" / f"{name}.csv")
+    frame = frame_of(name, folder)
     y, frame = frame[label], frame.drop(columns=label)
     continuous = y.dtype.kind == "f"
     folds = KFold if continuous else StratifiedKFold
@@ -91,19 +96,17 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--tables", nargs="*", default=list(TABLES))
     asked = parser.parse_args()
-    print(f"scikit-learn {sklearn.__version__}; {asked.draws} draws of 5 folds")
-    print("| table | score | TableEncoder | scikit-learn | difference |\n|---|---|---|---|---|")
+    say = Printed()
+    say.head("table", "score", "`TableEncoder`", "scikit-learn", "difference")
     for name in asked.tables:
         scores = compare(name, asked.data, asked.draws)
         ours, theirs = scores.values()
         apart = ours - theirs
         error = apart.std(ddof=1) / np.sqrt(len(apart))
         metric = "R²" if TABLES[name][0] == "mpg" else "accuracy"
-        print(
-            f"| {name} | {metric} | {ours.mean():.3f} | {theirs.mean():.3f} | "
-            f"{apart.mean():+.3f} ± {error:.3f} |",
-            flush=True,
-        )
+        means = f"{ours.mean():.3f}", f"{theirs.mean():.3f}", f"{apart.mean():+.3f} ± {error:.3f}"
+        say.row(f"{name} ({len(frame_of(name, asked.data))} rows)", metric, *means)
+    say.keep("mixed", machine() | {"draws of 5 folds": asked.draws})
 
 
 if __name__ == "__main__":

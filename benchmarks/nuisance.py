@@ -20,6 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelens import KernelSupervisedPCA, SupervisedPCA
+from measure import machine
+from publish import Printed
 
 JUDGES = [LogisticRegression(max_iter=500), KNeighborsClassifier(15)]
 
@@ -57,8 +59,11 @@ def main() -> None:
         for name, column in (("vowel, sex", 2), ("vowel, speaker", 1)):
             sets[name] = rows[:, 3:13], rows[:, 13].astype(int), rows[:, column].astype(int)
     warnings.simplefilter("ignore")
-    print("| set, majority of the nuisance | method | nuisance | label: linear | 15-NN ", end="")
-    print("| nuisance: linear | 15-NN |\n|---|---|---|---|---|---|---|")
+    say = Printed()
+    say.head(
+        *("set, majority of the nuisance", "method", "nuisance"),
+        *("label: linear", "15-NN", "nuisance: linear", "15-NN"),
+    )
     for name, (X, y, nuisance) in sets.items():
         k = min(10, len(np.unique(y)) - 1)
         majority = np.unique(nuisance, return_counts=True)[1].max() / len(nuisance)
@@ -68,11 +73,12 @@ def main() -> None:
         ):
             for given in (False, True):
                 try:
-                    found = " | ".join(f"{s:.3f}" for s in judged(model, X, y, nuisance, given))
+                    found = [f"{s:.3f}" for s in judged(model, X, y, nuisance, given)]
                 except ValueError:
-                    found = "no direction is left | | | "
+                    found = ["no direction is left", "", "", ""]
                 kind = "yes" if given else "no"
-                print(f"| {name}, {majority:.3f} | {type(model).__name__} | {kind} | {found} |")
+                say.row(f"{name}, {majority:.3f}", type(model).__name__, kind, *found)
+    say.keep("nuisance", machine())
 
 
 if __name__ == "__main__":

@@ -136,7 +136,6 @@ def main(arguments: list[str] | None = None) -> None:
     for name, told in (("--only", "the methods that are measured"), ("--without", "left out")):
         parser.add_argument(name, action="append", default=[], metavar="METHOD", help=told)
     parser.add_argument("--report", action="store_true", help="write the page, measure nothing")
-    parser.add_argument("--page", type=Path, help="a page that gets it, between marks")
     parser.add_argument("sets", nargs="*", help="of " + ", ".join(DATA))
     options = parser.parse_args(arguments)
     names = options.sets or (QUICK if options.quick else DATA)
@@ -159,18 +158,13 @@ def main(arguments: list[str] | None = None) -> None:
     text = page(stored, {name: (data.n_splits, data.note) for name, data in DATA.items()})
     (options.out / "quality.md").write_text(text)
     print(f"The page is {options.out / 'quality.md'}")
-    if options.page is not None:
-        options.page.write_text(inserted(options.page.read_text(), text))
 
 
-def inserted(page: str, text: str) -> str:
-    """A page with the text between its marks: without a title, and with smaller headings."""
-    before, _, rest = page.partition("<!-- quality -->\n")
-    _, end, after = rest.partition("<!-- /quality -->")
-    if not end:
-        raise ValueError("The page has no marks <!-- quality --> and <!-- /quality -->.")
+def markdown(stored: dict[str, Any]) -> str:
+    """The part of a page: without a title, and with smaller headings."""
+    text = page(stored, {name: (data.n_splits, data.note) for name, data in DATA.items()})
     _, _, text = text.partition("\n")
-    return f"{before}<!-- quality -->{text.replace(chr(10) + '##', chr(10) + '###')}{end}{after}"
+    return text.replace("\n##", "\n###").lstrip("\n")
 
 
 def run(names: Any, options: Any, stored: dict[str, Any], file: Path) -> None:

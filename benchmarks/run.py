@@ -35,6 +35,7 @@ from labelens import (
 from measure import machine, seconds
 from memory import peak_of_fit
 from paper import literal
+from publish import Printed
 from table import Table, in_seconds, markdown
 
 K = 9  # components
@@ -349,8 +350,12 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     target = arguments.out / "bench.json"
     target.write_text(json.dumps({"machine": about, "lines": table.lines}, indent=1) + "\n")
-    target.with_suffix(".md").write_text(markdown(about, table.lines))
-    print(f"written to {target} and bench.md")
+    print(f"written to {target}")
+    if not arguments.no_peers:
+        print("\nAs tables for the page:\n")
+        say = Printed()
+        say(markdown(about, table.lines))
+        say.keep("bench", about)
 
 
 if __name__ == "__main__":

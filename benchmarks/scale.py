@@ -4,10 +4,10 @@
 
 writes its own files to DIR (three times --gb; they are removed at the end), and prints
 
-    files    fits beside the least that reading takes; their peaks, also of a quarter of the rows
+    files    fits compared with reading alone; peaks, also of a quarter of the rows
     killed   fits that are killed with SIGKILL and started again, or lose a worker
-    workers  two workers beside one
-    model    what a fit costs by these figures, and what a terabyte on a hundred workers would
+    workers  two workers compared with one
+    model    costs of a fit by these figures, and predicted costs of a terabyte on 100 workers
 
 Engines that are not installed are left out, and named.
 """
@@ -30,6 +30,7 @@ import files
 import labelens
 from labelens._engines.ranges import PART_BYTES
 from measure import machine, seconds
+from publish import Printed
 
 PAIRS = [
     # name, ours, floor, at least, bytes that may be in use
@@ -37,11 +38,11 @@ PAIRS = [
     ("SRP from .npy / readinto and sum", "srp_npy", "readinto", 0.8, 200e6),
     ("KSRP, 1024 features, from parquet / in memory", "ksrp_parquet", "ksrp_memory", 0.8, None),
 ]
-# 1 TB on 100 workers, each with two cores; what a network gives to each is the reader's to fill in.
+# 1 TB on 100 workers, each with two cores; the rate of the network is an assumption.
 TERABYTE, WORKERS, NETWORK = 1e12, 100, 1e9
 
 
-def files_table(folder: Path, gb: float, turns: int) -> dict[str, float]:
+def files_table(say: Printed, folder: Path, gb: float, turns: int) -> dict[str, float]:
     """Prints ratios and peaks; returns bytes a second of every job."""
     n = int(gb * 1e9 / (4 * files.COLUMNS))
     rates = {}
@@ -50,8 +51,7 @@ def files_table(folder: Path, gb: float, turns: int) -> dict[str, float]:
     small = folder / "quarter"
     small.mkdir()
     files.write(small, n // 4, "rows")
-    print("\n| files | rows/s | GB/s | ratio | at least | peak | a quarter of the rows |")
-    print("|---|---|---|---|---|---|---|")
+    say.head("files", "rows/s", "GB/s", "ratio", "goal", "peak", "a quarter of the rows")
     for name, ours, floor, least, most in PAIRS:
         found = files.timed(folder, ours, floor, turns)
         rows = min(n, 2_000_000) if most is None else n
@@ -60,11 +60,8 @@ def files_table(folder: Path, gb: float, turns: int) -> dict[str, float]:
         if most is not None:
             peaks = [f"{files.peak(place, ours) / 1e6:.0f} MB" for place in (folder, small)]
             peaks[0] += f" of {most / 1e6:.0f}"
-        print(
-            f"| {name} | {rows / found['ours'] / 1e6:.2f} M | {rates[ours] / 1e9:.2f} | "
-            f"{found['ratio']:.2f} | {least} | {peaks[0]} | {peaks[1]} |",
-            flush=True,
-        )
+        rate = f"{rows / found['ours'] / 1e6:.2f} M", f"{rates[ours] / 1e9:.2f}"
+        say.row(name, *rate, f"{found['ratio']:.2f}", least, *peaks)
     return rates
 
 
@@ -78,7 +75,7 @@ labelens.save(model, sys.argv[3], moments=True)
 """
 
 
-def killed_fits(folder: Path, kills: int) -> None:
+def killed_fits(say: Printed, folder: Path, kills: int) -> None:
     """Fits that are killed at any moment from start to end, and started again until they end."""
     state, model = folder / "state", folder / "model.labelens"
     command = [sys.executable, "-c", FIT, str(folder / "some.parquet"), str(state), str(model)]
@@ -100,33 +97,29 @@ def killed_fits(folder: Path, kills: int) -> None:
                 done += 1
                 gone_on += state.exists()
         models.append(model.read_bytes())
-    print(
-        f"| kill -9 of the fitting process | {done} kills, {gone_on} of them after a checkpoint; "
-        f"{sum(one == expected for one in models)} of {len(models)} models have the same bytes |",
-        flush=True,
+    same = sum(one == expected for one in models)
+    say.row(
+        "the fitting process",
+        f"{done} kills, {gone_on} of them after a checkpoint; "
+        f"{same} of {len(models)} models have the same bytes",
     )
 
 
-def killed_on_spark(kills: int) -> None:
+def killed_on_spark(say: Printed, kills: int) -> None:
     script = Path(__file__).parent.parent / "tests" / "engines" / "kill_spark.py"
     for what, master in (("executor", "local-cluster[2,1,1024]"), ("Python worker", "local[2,4]")):
         command = [sys.executable, str(script), master, str(kills)]
         said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         same = sum("same bits" in line and "0 task(s)" not in line for line in said.splitlines())
-        print(
-            f"| kill -9 of a Spark {what}, {master} "
-            f"| {same} of {kills} fits end with the same bits |",
-            flush=True,
-        )
+        say.row(f"a Spark {what}, {master}", f"{same} of {kills} fits end with the same bits")
 
 
-def cost_model(rates: dict[str, float], part: float | None) -> None:
+def cost_model(say: Printed, rates: dict[str, float], part: float | None) -> None:
     """Bytes and seconds of one fit, and of a terabyte."""
     n, parts = int(TERABYTE / 4 / files.COLUMNS), int(TERABYTE / PART_BYTES)
     depth = int(np.ceil(np.log2(parts)))
-    print(f"\n1 TB is {n / 1e9:.1f} G rows of {files.COLUMNS} numbers, {parts:,} parts of 64 MB.\n")
-    print("| 1 TB on 100 workers | SRP | KSRP, 1024 features | KSPCA, 1024, shrinkage |")
-    print("|---|---|---|---|")
+    say(f"\n1 TB is {n / 1e9:.1f} G rows of {files.COLUMNS} numbers, {parts:,} parts of 64 MB.\n")
+    say.head("1 TB on 100 workers", "SRP", "KSRP, 1024 features", "KSPCA, 1024, shrinkage")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(8192, files.COLUMNS)).astype(np.float32), np.arange(8192) % 10
     kernel = dict(gamma=0.01, n_random_features=1024, random_state=0)
@@ -158,7 +151,7 @@ def cost_model(rates: dict[str, float], part: float | None) -> None:
         for name, value in rows.items():
             lines.setdefault(name, []).append(value)
     for name, values in lines.items():
-        print(f"| {name} | {' | '.join(values)} |")
+        say.row(name, *values)
 
 
 def _rate_of(model: Any) -> float:
@@ -190,21 +183,25 @@ def main() -> None:
     print(machine())
     with TemporaryDirectory(dir=given.folder) as name:
         folder = Path(name)
-        rates = files_table(folder, given.gb, given.turns)
-        print("\n| killed | |\n|---|---|")
-        killed_fits(folder, 2 * given.kills)
+        say = Printed()
+        rates = files_table(say, folder, given.gb, given.turns)
+        say()
+        say.head("killed with SIGKILL", "result")
+        killed_fits(say, folder, 2 * given.kills)
+        if find_spec("pyspark"):
+            killed_on_spark(say, given.kills)
+        else:
+            say.row("Spark", "not installed")
         part = None
         if find_spec("distributed"):
             import engines
 
-            part = engines.report(given.kills)
+            part = engines.report(say, given.kills)
         else:
-            print("| Dask | not installed |")
-        if find_spec("pyspark"):
-            killed_on_spark(given.kills)
-        else:
-            print("| Spark | not installed |")
-        cost_model(rates, part)
+            say.row("Dask", "not installed")
+        cost_model(say, rates, part)
+    if part is not None:
+        say.keep("scale", machine() | {"gb": given.gb})
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from sklearn.neighbors import NearestCentroid
 
 from labelens import SupervisedPCA, cross_embed, permutation_report
 from labelens._core.neighbours import nearest
+from measure import machine
+from publish import Printed
 
 
 def noise(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -22,10 +24,11 @@ def false_alarms(data_sets: int = 200, shuffles: int = 39) -> None:
         for seed in range(data_sets)
     ]
     fitted = [one.training_score for one in reports]
-    print(
-        f"taken for evidence: {sum(one.evidence for one in reports)} of {data_sets}; 1-NN accuracy "
-        f"as fitted {np.mean(fitted):.2f} on average, {np.min(fitted):.2f} at least"
-    )
+    say = Printed()
+    say.head("data sets of noise", "found evidence", "1-NN accuracy as fitted, mean", "lowest")
+    evidence = sum(one.evidence for one in reports)
+    say.row(data_sets, evidence, f"{np.mean(fitted):.2f}", f"{np.min(fitted):.2f}")
+    say.keep("noise", machine())
 
 
 def left_in_the_picture(data_sets: int = 150) -> None:

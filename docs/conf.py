@@ -207,7 +207,6 @@ html_theme_options = {
     "secondary_sidebar_items": {
         "**": ["page-toc"],
         "benchmarks": [],
-        "gpu-results": [],
         "paper/README": [],
         "paper/claims": [],
         "paper/code": [],

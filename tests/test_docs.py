@@ -102,17 +102,17 @@ def test_commands_work(page, folder, monkeypatch):
             assert done.exit_code == 0, f"{command}\n{done.output}"
 
 
-@pytest.mark.parametrize("page", pages())
-def test_links_lead_somewhere(page):
-    for link in links(page):
+@pytest.mark.parametrize("name", pages())
+def test_links_lead_somewhere(name):
+    for link in links(name):
         path, _, anchor = link.partition("#")
-        target = (ROOT / page).parent / path if path else ROOT / page
-        name = os.path.relpath(target.resolve(), ROOT).replace(os.sep, "/")
-        if f"{name}/".startswith(GENERATED):
+        target = (ROOT / name).parent / path if path else ROOT / name
+        there = os.path.relpath(target.resolve(), ROOT).replace(os.sep, "/")
+        if f"{there}/".startswith(GENERATED):
             continue
-        assert target.exists(), f"{page} points to {link}"
+        assert target.exists(), f"{name} points to {link}"
         if anchor:
-            assert anchor in anchors(name), f"{page} points to {link}"
+            assert anchor in anchors(there), f"{name} points to {link}"
 
 
 def test_the_built_site_is_checked(tmp_path):

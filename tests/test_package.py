@@ -189,6 +189,13 @@ def test_demo_leaves_a_picture(tmp_path):
     }  # fmt: skip
     assert "labelens embed FILE" in run.stdout
     assert (tmp_path / "embedding.png").stat().st_size > 20_000
+    measured = re.findall(r"^true labels .*?(\d\.\d+) +(\d\.\d+)", run.stdout, re.MULTILINE)
+    caption = r"(0\.\d+) \(PCA\), (0\.\d+) \(supervised.* (0\.\d+) \(`labelens\.Atlas`\).*"
+    caption += r"within classes (0\.\d+), (0\.\d+) and (0\.\d+)\."
+    for page in ("README.md", "docs/index.md"):
+        quoted = re.search(caption, " ".join((ROOT / page).read_text("utf-8").split())).groups()
+        figures = [float(column[i]) for i in (0, 1) for column in measured]
+        assert [float(one) for one in quoted] == pytest.approx(figures, abs=2e-3)
 
 
 @pytest.mark.long

@@ -50,9 +50,9 @@ class Selection:
     metric : str
         What the score is, such as "mean of 1-NN and 15-NN accuracy".
     table : list of dict
-        A row for every candidate, the best first. Printing shows the columns in which they differ. "smoothed", by which they are ordered, is half
-        the score and half that of the neighbors in the default grid; the score itself where there
-        are more than 1,000 rows or the estimators were given.
+        A row for each candidate, the best first. Printing shows the columns in which they differ.
+        They are ordered by "smoothed": half the score and half that of the neighbors in the
+        default grid, or the score alone with more than 1,000 rows or given estimators.
     reason : str
         Why it is the best, in a sentence.
     map : Atlas or None

@@ -1,4 +1,4 @@
-"""Times and memory on a card, and the lines that tell of them."""
+"""Times and memory on a GPU, and lines for the page."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from contextlib import contextmanager
 
 import torch
 
-LINES: list[str] = []
+from publish import Printed
+
+say = Printed()
 
 
-def say(line: str = "") -> None:
-    print(line, flush=True)
-    LINES.append(line)
-
-
-def on_card(function: Callable[[], object], repeats: int = 7) -> float:
-    """Median milliseconds between two events on the card."""
+def on_gpu(function: Callable[[], object], repeats: int = 7) -> float:
+    """Median milliseconds between two events on the GPU."""
     for _ in range(2):
         function()
     times = []
@@ -33,7 +30,7 @@ def on_card(function: Callable[[], object], repeats: int = 7) -> float:
 
 
 def by_clock(function: Callable[[], object], repeats: int = 7) -> tuple[float, float]:
-    """Median milliseconds until the card has nothing left to do, and GB beyond what was in use."""
+    """Median milliseconds until the GPU has nothing left to do, and GB beyond what was in use."""
     for _ in range(2):
         function()
     torch.cuda.synchronize()
@@ -59,9 +56,9 @@ def products(precision: str | None) -> Iterator[None]:
 
 
 def header(title: str) -> None:
-    say(f"\n## {title}\n")
-    say("| job | ms | floor | ms | ratio | bar | GB beyond X |")
-    say("|---|--:|---|--:|--:|--:|--:|")
+    say(f"\n### {title}\n")
+    say("| job | ms | floor | ms | ratio | goal | GB beyond X |")
+    say("|---|---|---|---|---|---|---|")
 
 
 def row(job: str, ours: tuple[float, float], floor: str, theirs: float, bar: str = "") -> None:
