@@ -36,11 +36,10 @@ explorer.active.change({ method: "ksrp", gamma: 0.3, shrinkage: 0.01, features: 
 explorer.controls.show();
 """
 SEARCHED = "document.getElementById('search').click()"
-# A row with a wrong label, and its neighbours.
+# A row with a label that looks wrong.
 SUSPECT = """
-explorer.pick(explorer.rowNumbers.indexOf(WRONG));
-setTimeout(() => document.getElementById("neighbours").click(), 700);
-setTimeout(() => document.getElementById("picked").scrollIntoView({ block: "center" }), 1500);
+document.getElementById("suspects").click();
+setTimeout(() => document.getElementById("labels-title").scrollIntoView(), 2500);
 """
 SELECTED = "document.querySelectorAll('#legend .plain')[4].click()"
 # Name: scheme, width, height, data set, and what is done one after the other.
@@ -77,7 +76,7 @@ def mislabelled():
     y, draw = y.copy(), np.random.default_rng(0)
     wrong = draw.choice(len(y), 30, replace=False)
     y[wrong] = (y[wrong] + draw.integers(1, 10, size=30)) % 10
-    return wrong, from_arrays(X, {"digit": y}, "digits.csv")
+    return from_arrays(X, {"digit": y}, "digits.csv")
 
 
 def main(out: Path, only: list[str]) -> None:
@@ -109,8 +108,7 @@ def report(driver: webdriver.Chrome, out: Path) -> None:
 
 
 def explorer(driver: webdriver.Chrome, out: Path, only: list[str]) -> None:
-    wrong, digits = mislabelled()
-    sets = bundled() | {"A thousand classes": many, "digits.csv": lambda: digits}
+    sets = bundled() | {"A thousand classes": many, "digits.csv": mislabelled}
     explorer = Explorer(Sessions(sets)).start()
     try:
         for name, (scheme, width, height, data, acts) in PICTURES.items():
@@ -124,8 +122,8 @@ def explorer(driver: webdriver.Chrome, out: Path, only: list[str]) -> None:
             time.sleep(1)
             still(driver)
             for act in acts:
-                driver.execute_script(act.replace("WRONG", str(wrong[0])))
-                time.sleep(2 if act is SUSPECT else 0.5)
+                driver.execute_script(act)
+                time.sleep(3 if act is SUSPECT else 0.5)
                 still(driver)
             page = {}
             if width < 600:

@@ -40,6 +40,7 @@ class ExploredData:
     # (n,) rising, where some rows were left out: by which the user knows the others.
     numbers: NDArray[np.int64] | None = None
     folder: Path | None = None  # of the file, where a column may name pictures
+    source: tuple[Any, Any] | None = None  # the table as it was read, and the index of the n rows
 
 
 def from_table(
@@ -69,6 +70,7 @@ def from_table(
         encoding=table.encoder,
         numbers=_numbers(table.shown.index),
         folder=folder,
+        source=(frame, table.shown.index),
     )
 
 

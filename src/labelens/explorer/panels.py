@@ -7,6 +7,7 @@ Every panel is a dict of the same shape, whose parts are optional:
     heads, lines                                   a table of texts
     marks   [{name, rows}]                         groups of the rows drawn
     arrows  [{name, at}]                           directions in the components that are drawn
+    suspects  [{row, predicted, text, quality}]    rows drawn whose label looks wrong
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .._judge.explain import importances
 from .._judge.permutation import permutation_report
 from .._judge.stability import stability_report
 from .._judge.trial import some_of
+from .correcting import suspects
 from .explored import SPLIT_SEED
 from .rows import short
 from .session import Session
@@ -167,6 +169,7 @@ PANELS: dict[str, Callable[[Session, ControlState, list[int]], Panel]] = {
     "stability": _stability,
     "permutation": _permutation,
     "conformal": _conformal,
+    "suspects": lambda session, view, _: suspects(session, view.label),
 }
 
 

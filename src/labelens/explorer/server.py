@@ -22,6 +22,7 @@ from .._base.optional import require
 from .._base.threads import StoppedError, stopping
 from ..report.colouring import page_colours
 from .answers import describe, overview, pack, picture, read_axes
+from .correcting import corrected_file
 from .explored import script
 from .finding import find
 from .guard import Guard
@@ -244,6 +245,14 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         axes = read_axes(asked["axes"], view)
         return await work.of(request, always, lambda: panel(session, view, asked["what"], axes))
 
+    async def corrected(request: Any) -> Any:
+        asked = await read_json(request, {"data", "label", "changes", "format"})
+        session = await run_in_threadpool(sessions.open, asked["data"])
+        label = whole(asked["label"], "label", 0, len(session.labels) - 1)
+        kind, changes = word(asked["format"], "format", TYPE_OF), asked["changes"]
+        body = await work.of(request, always, lambda: corrected_file(session, label, changes, kind))
+        return Response(body, media_type=TYPE_OF[kind])
+
     async def opened(request: Any) -> Any:
         name, body = request.path_params["name"], await body_of(request, LARGEST_FILE)
         return await run_in_threadpool(sessions.receive, name, body)
@@ -271,6 +280,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         route("/save", saved),
         route("/find", found),
         route("/panel", computed),
+        route("/labels", corrected),
         route("/open/{name}", opened),
         route("/add", added),
     ]

@@ -3,6 +3,7 @@
 import { openData, openSession, saveSession } from "./files.js";
 import { find } from "./dom.js";
 import { search } from "./guide.js";
+import { step, useLabels } from "./labels.js";
 import { useLooks } from "./pointmap.js";
 import { saveRows } from "./rows.js";
 import { useSearch } from "./search.js";
@@ -38,6 +39,7 @@ export function listen(app) {
   on("save-report", "click", () => save(app, "report"));
   on("only", "change", () => { app.only = find("only").checked; app.repaint(); });
   useLooks(app, () => app.panes);
+  useLabels(app);
   useSearch(app, find("find-rows"), (marks, many, said) => {
     app.select(marks);
     if (many === 1) app.pick(marks.indexOf(1));
@@ -74,7 +76,7 @@ function key(app, event) {
     a: () => app.show("all"), t: () => app.show("train"),
     h: () => app.show("heldout"), s: () => app.show("shuffled"),
     c: () => app.compare(), 1: () => app.activate(0), 2: () => app.activate(1),
-    u: () => history.back(), p: () => drag("pan"), l: () => drag("lasso"),
+    "[": () => step(app, -1), "]": () => step(app, 1), u: () => history.back(), p: () => drag("pan"), l: () => drag("lasso"),
     "+": () => app.active.zoomBy(1.4), "=": () => app.active.zoomBy(1.4),
     "-": () => app.active.zoomBy(1 / 1.4),
     0: () => app.active.home(), "?": () => find("keys-dialog").showModal(),

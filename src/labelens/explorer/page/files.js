@@ -3,6 +3,7 @@
 import * as address from "./address.js";
 import { find, say } from "./dom.js";
 import { download } from "./picture.js";
+import { correct, corrections } from "./labels.js";
 import * as server from "./server.js";
 
 // A session ----------------------------------------------------------------------------------------
@@ -15,7 +16,7 @@ export function saveSession(app) {
   const told = {
     kind: KIND, version: 1, data: app.overview.name, rows: app.n,
     address: address.write({ ...state, group: null }, app.overview.view),
-    group: state.group && address.packed(state.group, Infinity),
+    group: state.group && address.packed(state.group, Infinity), labels: corrections(app),
   };
   download("session.json", new Blob([JSON.stringify(told, null, 1)], { type: "application/json" }));
   say("Saved as session.json.");
@@ -38,6 +39,7 @@ export async function openSession(app, input) {
     if (typeof told.group === "string" && told.rows === app.n) {
       app.select(address.unpacked(told.group, app.n));
     }
+    if (Array.isArray(told.labels)) correct(app, told.labels);
     app.remember();
     say("The session is open.");
   } catch (problem) {

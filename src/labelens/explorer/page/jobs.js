@@ -9,7 +9,7 @@ const OFTEN = 250;
 const DOING = {
   overview: "Opening the data", column: "Reading a column", row: "Reading the row",
   near: "Looking for neighbours", group: "Describing the group", rows: "Saving the rows",
-  save: "Saving", panel: "Computing", code: "Writing the code", find: "Comparing settings",
+  save: "Saving", labels: "Saving the labels", panel: "Computing", code: "Writing the code", find: "Comparing settings",
 };
 
 const lines = new Map(); // kind -> the line that is shown of it

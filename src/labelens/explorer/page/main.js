@@ -5,6 +5,7 @@ import * as address from "./address.js";
 import { Controls } from "./controls.js";
 import { count, find, make, say } from "./dom.js";
 import { addHelp } from "./help.js";
+import { tellLabel } from "./labels.js";
 import { Colours } from "./legend.js";
 import { showJobs } from "./jobs.js";
 import { decorate } from "./overlay.js";
@@ -21,6 +22,7 @@ class App {
     Object.assign(this, {
       data: 0, overview: null, n: 0, panes: [], activeNumber: 0, part: "all", drag: "pan",
       colours: null, columns: new Map(), selected: null, hovered: -1, picked: -1, instance: null,
+      ringed: [], reviews: new Map(), // suspect labels on the map; what is known of labels, by column
       only: false, contours: false, // whether rows outside the group are hidden, and lines drawn
       looked: new Map(), // settings that were compared, by data and label
       second: null, // the settings of view 2 while it is not shown
@@ -236,6 +238,7 @@ class App {
     find("lost").hidden = true;
     if (pane !== this.active) return;
     this.controls.show(document.activeElement.id);
+    tellLabel(this);
     agePanel(this, pane.picture.view);
   }
 

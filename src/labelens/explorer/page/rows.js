@@ -2,6 +2,7 @@
 
 import { besidePointer, count, find, make, say, short } from "./dom.js";
 import { showGroup } from "./legend.js";
+import { tellLabel } from "./labels.js";
 import { download } from "./picture.js";
 import * as server from "./server.js";
 
@@ -55,6 +56,7 @@ function lookUp(app, i) {
 
 export async function pick(app, i) {
   app.picked = i;
+  tellLabel(app);
   app.ring();
   app.remember();
   try {
@@ -74,6 +76,7 @@ export async function pick(app, i) {
 
 export function dropRow(app) {
   app.picked = -1;
+  tellLabel(app);
   find("picked").replaceChildren();
   find("facts").replaceChildren();
   app.ring();

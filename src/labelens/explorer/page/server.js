@@ -110,6 +110,9 @@ export function rows(data, format, bits) {
 
 export const panel = (message) => ask(`panel ${message.what}`, "panel", json, posted(message));
 
+// The table with other labels in some rows.
+export const labels = (message) => ask("labels", "labels", (answer) => answer.blob(), posted(message));
+
 // The best setting of one stage of the search, which began some time ago.
 export const find = (message, began) => ask("find", "find", json, posted(message), began);
 

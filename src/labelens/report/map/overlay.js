@@ -14,7 +14,7 @@ export function decorate(pane, given = null) {
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
   // While points glide all this stands still, unless it goes with one of them.
   const about = [pane.picture, pane.path, app.hovered, app.picked, scatter.zoom, ...scatter.pan, w,
-    h, pane.look, `${scatter.turn}`, app.contours, pane.arrows];
+    h, pane.look, `${scatter.turn}`, app.contours, pane.arrows, app.ringed];
   const same = !given && pane.about && about.every((value, j) => value === pane.about[j]);
   pane.about = about;
   if (same && scatter.done < 1 && app.hovered < 0 && app.picked < 0 && !pane.path) return;
@@ -36,6 +36,9 @@ export function decorate(pane, given = null) {
     if (rests && pane.frames.length > 1) drawNames(pane, pen, look, w, h);
   }
   if (pane.arrows && pane.arrows.picture === pane.picture) drawArrows(pane, pen, look);
+  for (const i of app.ringed || []) {
+    if (pane.look && pane.look[4 * i + 3] > 0) drawRing(pane, pen, look, i, 6, 1.2);
+  }
   drawRing(pane, pen, look, app.hovered, 8, 2);
   drawRing(pane, pen, look, app.picked, 10, 3);
   if (pane.path && pane.path.length > 1) drawLasso(pen, look, pane.path);

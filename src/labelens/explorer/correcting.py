@@ -1,0 +1,103 @@
+"""Labels that are probably wrong, and the table with the labels that a reader has corrected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import tables
+from .._base.optional import require
+from .._judge.audit import label_issues
+from .._judge.trial import some_of
+from .explored import SPLIT_SEED
+from .rows import short
+from .saving import written
+from .session import Session
+from .view import RejectedError, number, whole
+
+MOST_JUDGED, MOST_SUSPECTS, MOST_CHANGES = 20_000, 500, 10_000
+FEWEST = 20  # rows that `label_issues` needs
+
+
+def suspects(session: Session, label: int) -> dict[str, Any]:
+    """The rows drawn whose label is flagged, the most suspect first."""
+    column, n = session.labels[label], len(session.drawn)
+    if n < FEWEST:
+        raise RejectedError(
+            f"There are {n} rows; suspect labels are sought among {FEWEST} or more."
+        )
+    which = some_of(np.arange(n), MOST_JUDGED, np.random.default_rng(SPLIT_SEED))
+    rows = session.drawn[which]
+    issues = label_issues(
+        session.X[rows].astype(np.float64),
+        column.codes[rows],
+        task="numbers" if column.continuous else "classes",
+        random_state=SPLIT_SEED,
+    )
+    flagged = issues[issues.is_label_issue].sort_values("label_quality", kind="stable")
+    sample = "" if len(which) == n else f" in a sample of {len(which):,} rows"
+    most = "" if len(flagged) <= MOST_SUSPECTS else f"; the first {MOST_SUSPECTS} are shown"
+    return {
+        "title": "Suspect labels",
+        "sentence": f"{len(flagged):,} of {len(issues):,} labels{sample} look wrong{most}. About "
+        "one in ten of them is right all the same.",
+        "suspects": [
+            {
+                "row": int(which[found.row]),
+                "predicted": float(found.predicted_label),
+                "text": short(
+                    f"{found.predicted_label:.4g}"
+                    if column.continuous
+                    else column.names[int(found.predicted_label)]
+                ),
+                "quality": float(found.label_quality),
+            }
+            for found in flagged[:MOST_SUSPECTS].itertuples()
+        ],
+    }
+
+
+def corrected_file(session: Session, label: int, changes: Any, kind: str) -> bytes:
+    """The table as it was read, with other labels in some rows: `changes` has [row, value] of each.
+
+    A value is the number of a class, or a number where labels are numbers.
+    """
+    column, material = session.labels[label], session.material
+    if not isinstance(changes, list) or not 0 < len(changes) <= MOST_CHANGES:
+        raise RejectedError(f"changes has to be a list of 1 to {MOST_CHANGES:,} rows and values.")
+    name = list(material.labels)[label]
+    frame, places = _table(session)
+    given = frame[name].astype(object).to_numpy()
+    cells, dtype = given.copy(), frame[name].dtype
+    for change in changes:
+        if not isinstance(change, list) or len(change) != 2:
+            raise RejectedError("Each of changes has to be a row and a value.")
+        row = whole(change[0], "row", 0, len(session.drawn) - 1)
+        own = places[session.order[session.drawn[row]]]
+        if column.continuous:
+            value = number(change[1], "value", -np.inf, np.inf)
+            cells[own] = f"{value:.15g}" if isinstance(given[own], str) else value
+            dtype = dtype if value.is_integer() or dtype.kind == "O" else np.result_type(dtype, 1.0)
+        else:
+            code = whole(change[1], "value", 0, len(column.names) - 1)
+            like = int(np.flatnonzero(column.codes == code)[0])
+            cells[own] = given[places[session.order[like]]]  # as the table spells this class
+    new = require("pandas", extra="cli").Series(cells, index=frame.index).astype(dtype)
+    table = frame.assign(**{name: new})
+    return written(f"corrected.{kind}", lambda path: tables.write(table, path))
+
+
+def _table(session: Session) -> tuple[Any, NDArray[np.int64]]:
+    """The table as it was read, and where in it the rows of the data are."""
+    material = session.material
+    if material.source is not None:
+        frame, index = material.source
+        if not frame.index.is_unique:
+            raise RejectedError("Rows of this table have the same index; reset it first.")
+        return frame, frame.index.get_indexer(index)
+    X = np.empty_like(session.X)
+    X[session.order] = session.X
+    columns = {**material.labels, **dict(zip(material.names, X.T, strict=True))}
+    return require("pandas", extra="cli").DataFrame(columns), np.arange(len(X))
