@@ -38,7 +38,6 @@ TERMS = {
 NOT_YET = (
     "benchmarks/",
     "docs/decisions/",
-    "docs/design.md",
     "docs/explore.md",
     "docs/paper/",
     "src/labelens/_base/files.py",
