@@ -40,6 +40,7 @@ paper: $(VENV)/.ready-cli
 	$(BIN)/python -m paper --out $(OUT)/paper $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
 
 docs: $(VENV)/.ready-docs
+	$(BIN)/codespell *.md docs examples src tests benchmarks paper scripts
 	rm -rf $(OUT)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d $(OUT)/doctrees docs $(OUT)/docs
 	$(BIN)/python scripts/check_site.py $(OUT)/docs
