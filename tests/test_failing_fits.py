@@ -1,12 +1,16 @@
 """A call that fails leaves a fitted estimator as it was."""
 
+import pickle
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import labelens
 from labelens import Atlas, KernelSupervisedPCA, SupervisedPCA, ValueMap, Wheel
+from labelens.tables import TableEncoder
 
 # Every public estimator: one that is added must be tried here too.
 PUBLIC = [
@@ -62,13 +66,14 @@ def bad_calls(X, y):
 
 def failed(model, name, arguments):
     """Whether a call fails, and whether all is as it was then."""
-    before = dict(vars(model))
+    before, stored = dict(vars(model)), pickle.dumps(model)
     try:
         getattr(model, name)(*arguments)
     except Exception:
         after = vars(model)
         assert after.keys() == before.keys(), name
         assert all(after[key] is before[key] for key in before), name
+        assert pickle.dumps(model) == stored, name  # nothing has been changed in place
         return True
     return False
 
@@ -103,3 +108,62 @@ def test_a_wheel_with_wrong_parameters_turns_as_before(rows):
     wheel.set_params(temperature="auto", estimator=Fails())
     assert failed(wheel, "fit", (np.hstack([X, X]), y))
     np.testing.assert_array_equal(wheel.transform(X), shown)
+
+
+# Encoders of tables ------------------------------------------------------------------------------
+
+TABLE = pd.DataFrame(
+    {"n": [1.0, 2, None], "c": ["a", "b", "a"], "t": ["1", "x", "3"], "v": [[1, 2]] * 3}
+)
+BAD_TABLES = {
+    "other columns": TABLE.rename(columns={"c": "d"}),
+    "longer lists": TABLE.assign(n=5.0, c="c", v=[[1, 2, 3]] * 3),
+    "two columns of one name": TABLE.set_axis(["n", "c", "c", "v"], axis=1),
+    "no table": np.zeros(3),
+}
+
+
+@pytest.mark.parametrize("decided", [False, True])
+@pytest.mark.parametrize("what", BAD_TABLES)
+def test_an_encoder_stays_as_it_was(what, decided):
+    bad = BAD_TABLES[what]
+    for name in ("fit", "partial_fit", "merge"):
+        encoder = TableEncoder(impute="median").fit(TABLE)
+        if decided:
+            assert len(encoder.columns_) == 4
+        if name == "merge" and what in ("other columns", "longer lists"):
+            bad = TableEncoder(impute="median").fit(bad)
+        if name != "fit" or what not in ("other columns", "longer lists"):
+            assert failed(encoder, name, [bad])
+        assert failed(encoder.set_params(impute="none"), name, [TABLE])
+        new = TableEncoder(impute="none")
+        assert failed(new, "fit", [TABLE])
+    before = pickle.dumps(other := TableEncoder().fit(TABLE))
+    TableEncoder().merge(other).partial_fit(TABLE)
+    assert pickle.dumps(other) == before
+
+
+def of_frames(frames, folder, encoder):
+    labelens.fit(SupervisedPCA(), [(frame, [0, 1, 0]) for frame in frames], encoder=encoder)
+
+
+def of_files(frames, folder, encoder):
+    for number, frame in enumerate(frames):
+        frame.assign(y=[0, 1, 0]).to_parquet(folder / f"{number}.parquet")
+    labelens.fit(SupervisedPCA(), str(folder / "*.parquet"), label="y", encoder=encoder)
+
+
+def of_dask(frames, folder, encoder):
+    config = pytest.importorskip("dask").config
+    dask = pytest.importorskip("dask.dataframe")
+    with config.set({"dataframe.convert-string": False}):  # lists stay lists
+        parts = [dask.from_pandas(f.assign(y=[0, 1, 0]), npartitions=1) for f in frames]
+        labelens.fit(SupervisedPCA(), dask.concat(parts), label="y", encoder=encoder)
+
+
+@pytest.mark.parametrize("route", [of_frames, of_files, of_dask])
+def test_an_encoder_is_fitted_on_all_rows_or_none(route, tmp_path):
+    encoder = TableEncoder()
+    with pytest.raises(ValueError, match="different lengths"):
+        route([TABLE, BAD_TABLES["longer lists"]], tmp_path, encoder)
+    assert vars(encoder) == vars(TableEncoder())

@@ -23,7 +23,7 @@ from sklearn.base import clone
 
 from .._base.optional import require
 from .._base.threads import working
-from .._base.validation import some
+from .._base.validation import some, unchanged_on_error
 from .._core.labels import as_labels
 from ..tables import TableEncoder
 from .parts import Merge, Part, Parts, Step, attempt, merge_by_tasks, merge_in_tree, unless_refused
@@ -113,9 +113,10 @@ def encoded(source: Any, label: Any, features: Any, encoder: TableEncoder) -> tu
         columns = list(features or [name for name in source.columns if name not in named])
         summed = require("dask", extra="dask").delayed(_summed, pure=False)
         parts = [summed(part, columns, encoder) for part in source.to_delayed()]
-        for one in require("dask", extra="dask").compute(*parts):
-            if one is not None:
-                encoder.merge(one)
+        with unchanged_on_error(encoder):
+            for one in require("dask", extra="dask").compute(*parts):
+                if one is not None:
+                    encoder.merge(one)
     alone = TableEncoder.of(encoder.columns_, encoder.impute, encoder.na)
     meta = _encoded_part(source._meta, alone, named)
     frame = source.map_partitions(_encoded_part, alone, named, meta=meta)

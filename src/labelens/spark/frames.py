@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from .._base.optional import require
 from .._base.threads import cached_property, working
-from .._base.validation import check_is_fitted
+from .._base.validation import check_is_fitted, unchanged_on_error
 from .._core.moments import BLOCK_ROWS, SavedSummary
 from .._engines.parts import (
     Merge,
@@ -103,9 +103,10 @@ def _fit_encoder(encoder: TableEncoder, frame: Any, names: list[str]) -> None:
     task = EncoderTask(clone(encoder), names)
     with workers_in_words():
         answers = numbered(frame.select(*map(quoted, names))).mapInArrow(task, ANSWER).collect()
-    for answer in sorted(answers, key=lambda answer: answer.part):
-        if answer.rows:
-            encoder.merge(unless_refused(loaded(answer.partial)))
+    with unchanged_on_error(encoder):
+        for answer in sorted(answers, key=lambda answer: answer.part):
+            if answer.rows:
+                encoder.merge(unless_refused(loaded(answer.partial)))
     if not hasattr(encoder, "columns_"):
         raise ValueError(f"There are no rows in {CALLED}.")
 

@@ -91,19 +91,13 @@ times, the day |
 
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the encoder with a data frame; `y` is not used."""
-        self._summary = TableSummary(self.impute == "median")
-        return self.partial_fit(X)
+        return self._with(TableSummary(self.impute == "median"), X)
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Take in further rows."""
-        if self.impute not in IMPUTE:
-            raise ValueError(f"impute must be one of {', '.join(IMPUTE)}, got {self.impute!r}.")
-        if not hasattr(self, "_summary"):
-            if hasattr(self, "columns_"):
-                raise ValueError("This encoder was loaded from a model, and cannot be fitted on.")
-            self._summary = TableSummary(self.impute == "median")
-        self._summary.add(_frame(X), tuple(self.na))
-        return self._undecided()
+        if "_summary" not in self.__dict__ and "columns_" in self.__dict__:
+            raise ValueError("This encoder was loaded from a model, and cannot be fitted on.")
+        return self._with(self._so_far(), X)
 
     def merge(self, other: TableEncoder) -> Self:
         """Take in the rows that another encoder was fitted on."""
@@ -111,20 +105,28 @@ times, the day |
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"These encoders differ in {name}: {mine!r} and {theirs!r}.")
-        if "_summary" not in self.__dict__ and "columns_" not in self.__dict__:
-            self._summary = TableSummary(self.impute == "median")
-        if not (hasattr(self, "_summary") and hasattr(other, "_summary")):
+        loaded = "_summary" not in self.__dict__ and "columns_" in self.__dict__
+        if loaded or not hasattr(other, "_summary"):
             raise ValueError("An encoder that was loaded from a model cannot be merged.")
-        self._summary.merge(other._summary)
-        return self._undecided()
+        return self._undecided(self._so_far().merge(other._summary))
 
-    def _undecided(self) -> Self:
-        self.__dict__.pop("columns_", None)
-        self.feature_names_in_ = np.array(list(self._summary.columns), dtype=object)
+    def _so_far(self) -> TableSummary:
+        """A copy of the statistics: a call that fails leaves those of the encoder as they were."""
+        known = self.__dict__.get("_summary")
+        return TableSummary(self.impute == "median") if known is None else known.copied()
+
+    def _with(self, summary: TableSummary, X: Any) -> Self:
+        if self.impute not in IMPUTE:
+            raise ValueError(f"impute must be one of {', '.join(IMPUTE)}, got {self.impute!r}.")
+        return self._undecided(summary.add(_frame(X), tuple(self.na)))
+
+    def _undecided(self, summary: TableSummary) -> Self:
+        for name in ("columns_", "left_out_"):
+            self.__dict__.pop(name, None)
+        self._summary = summary
+        self.feature_names_in_ = np.array(list(summary.columns), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        self.n_samples_seen_ = max(
-            (seen.rows for seen in self._summary.columns.values()), default=0
-        )
+        self.n_samples_seen_ = max((seen.rows for seen in summary.columns.values()), default=0)
         return self
 
     def __getattr__(self, name: str) -> Any:

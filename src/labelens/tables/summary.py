@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import inf
 from typing import Any, Self
@@ -126,6 +126,17 @@ class ColumnSummary:
     clock: bool = False  # whether a date has a time of day
     items: list[Sums] | None = None  # of lists, by place
 
+    def copied(self) -> ColumnSummary:
+        return replace(
+            self,
+            types=set(self.types),
+            readings={name: replace(sums) for name, sums in self.readings.items()},
+            texts=replace(self.texts, times=dict(self.texts.times)),
+            numbers=replace(self.numbers, times=dict(self.numbers.times)),
+            markers=self.markers.copy(),
+            items=None if self.items is None else [replace(sums) for sums in self.items],
+        )
+
     def add(self, column: Any, na: Collection[str]) -> None:
         """Take in the cells of a pandas Series."""
         kind, values = cells_of(column, na)
@@ -212,6 +223,11 @@ class TableSummary:
     def __init__(self, medians: bool = False) -> None:
         self.columns: dict[str, ColumnSummary] = {}
         self._medians = medians
+
+    def copied(self) -> TableSummary:
+        other = TableSummary(self._medians)
+        other.columns = {name: column.copied() for name, column in self.columns.items()}
+        return other
 
     def add(self, frame: Any, na: Collection[str] = ()) -> Self:
         self._expect([str(name) for name in frame.columns])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._base.validation import as_frame
+from ..._base.validation import as_frame, unchanged_on_error
 from ..._core.labels import Labels, as_labels
 from ...tables import TableEncoder
 from .base import Chunk, Source, some_rows
@@ -80,8 +80,9 @@ def encoded(source: Any, encoder: TableEncoder) -> Any:
             "it before, or pass a list."
         )
     if not hasattr(encoder, "columns_"):
-        for batch in source:
-            encoder.partial_fit(_pair(batch)[0])
+        with unchanged_on_error(encoder):
+            for batch in source:
+                encoder.partial_fit(_pair(batch)[0])
     if iter(source) is source:
         return ((encoder.frame(X), y) for X, y in map(_pair, source))
     return EncodedBatches(source, encoder)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._base.optional import require
 from ..._base.threads import one_ahead
-from ..._base.validation import some
+from ..._base.validation import some, unchanged_on_error
 from ..._core.moments import BLOCK_ROWS
 from ...tables import TableEncoder
 from .base import Chunk, Source
@@ -140,10 +140,11 @@ class ColumnFiles(Source):
     def _encoded(self, encoder: TableEncoder, features: list[str]) -> ColumnLayout:
         """The layout of an encoder, which is fitted on all rows if it is not fitted yet."""
         if not hasattr(encoder, "columns_"):
-            for file in self._files:
-                with in_words(file.path):
-                    for batch, _ in file.batches(features, FITTED_ROWS, 0, self.sparing):
-                        encoder.partial_fit(batch.to_pandas())
+            with unchanged_on_error(encoder):
+                for file in self._files:
+                    with in_words(file.path):
+                        for batch, _ in file.batches(features, FITTED_ROWS, 0, self.sparing):
+                            encoder.partial_fit(batch.to_pandas())
             if not hasattr(encoder, "columns_"):
                 raise ValueError(f"There are no rows in {self.title}.")
         return EncodedLayout.of(self.labels, encoder)
