@@ -62,7 +62,7 @@ def main() -> None:
     say = Printed()
     say.head(
         *("set, majority of the nuisance", "method", "nuisance"),
-        *("label: linear", "15-NN", "nuisance: linear", "15-NN"),
+        *("label: linear", "label: 15-NN", "nuisance: linear", "nuisance: 15-NN"),
     )
     for name, (X, y, nuisance) in sets.items():
         k = min(10, len(np.unique(y)) - 1)

@@ -1,11 +1,15 @@
 """Measured figures of the pages come from benchmarks/results, and sentences quote these."""
 
 import importlib
+import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from labelens.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = str(ROOT / "benchmarks")
@@ -79,6 +83,18 @@ QUOTES = [
     ("docs/trust.md", "the report found evidence in {}", ("noise", "200", "found evidence")),
     ("docs/trust.md", "with a 1-NN accuracy of {} on average",
      ("noise", "200", "1-NN accuracy as fitted, mean")),
+    ("docs/guides/batches.md", "Vowel ({} and {} after the kernel method)",
+     ("nuisance", "vowel, sex, 0.533 | KernelSupervisedPCA | yes", "nuisance: 15-NN"),
+     ("nuisance", "vowel, speaker, 0.067 | KernelSupervisedPCA | yes", "nuisance: 15-NN")),
+    ("docs/guides/text.md", "and `TruncatedSVD` in {} ms",
+     ("bench", "SRP fit | TruncatedSVD", "theirs")),
+    ("docs/guides/text.md", "1-NN accuracy of test rows is {} for `select`",
+     ("larger", "newsgroups, 11,293 x 42,254, 19 | high", "1-NN")),
+    ("docs/guides/images.md", "is {} for `select`, {} for LDA and {} for PCA",
+     ("larger", "mnist, 60,000 x 784, 9 | high", "1-NN"),
+     ("bench", "LDA(eigen, shrinkage=1e-3) (", "ours"), ("bench", "PCA (", "ours")),
+    ("docs/faq.md", "60,000 rows of MNIST took {} s",
+     ("bench", "exact KSPCA fit, all of MNIST", "ours")),
     ("docs/guides/cells.md", "in {} s with a peak of {} GiB of memory",
      ("cells", "1,000,000", "seconds"), ("cells", "1,000,000", "peak memory")),
 ]  # fmt: skip
@@ -94,3 +110,15 @@ def test_sentences_quote_the_results(name, sentence, found):
         measured = float(publish.cell(*place).partition(" ")[0])
         places = len(quoted.partition(".")[2])
         assert quoted == f"{measured:.{places}f}", f"{name}: {sentence}"
+
+
+@pytest.mark.slow
+def test_report_page_quotes_the_verdict_of_the_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["embed", str(ROOT / "examples" / "flowers.csv"), "--label", "species", "--json"]
+    (label,) = json.loads(CliRunner().invoke(app, command).stdout)["labels"]
+    quoted = " ".join((ROOT / "docs/guides/report.md").read_text("utf-8").replace(">", "").split())
+    said = re.search(r"(\w+)\. (This embedding [^;]*), largest class ([\d.]+)\.", quoted)
+    assert said[1] == label["grade"]
+    assert label["verdict"].startswith(said[2])
+    assert f"{label['majority']:.3f}" == said[3]
