@@ -89,7 +89,7 @@ def _first(pair: tuple[float, Any]) -> float:
 
 
 def killed(n: int, kills: int, undisturbed: Any, took: float) -> int:
-    """How many fits with a worker killed on the way gave the model that was not disturbed."""
+    """The number of fits that lost a worker and gave the model of an undisturbed fit."""
     same = 0
     for number in range(kills):
         with cluster(2) as local, Client(local) as client:

@@ -4,7 +4,7 @@
 
 opens MNIST's 60,000 training rows, moves sliders as a hand would and times each from the move to
 the first frame in which the points are on their way: request, both fits, scores, transfer and
-upload to the card (a software one here, unless the machine has another). They glide for 0.4 s from
+upload to the GPU (emulated in software, unless the machine has one). They glide for 0.4 s from
 then on, and a move comes 30 ms after the answer to the one before, so the page draws while the
 server fits; a hand that does not wait has moves dropped instead. No two moves in a row ask for the
 same fit. Prints the median and the 95th percentile.

@@ -1,8 +1,8 @@
-"""Fits from files beside the least that reading them takes, and beside the same fit in memory.
+"""Fits from files compared with reading alone, and with the same fit in memory.
 
-    parquet   an SRP fit, beside pyarrow's bare scanner with `sum` of each column
-    npy       an SRP fit, beside `readinto` with `sum` of each column
-    ksrp      KSRP with 1024 features from parquet, beside `fit` on the array
+    parquet   an SRP fit; pyarrow's scanner with `sum` of each column
+    npy       an SRP fit; `readinto` with `sum` of each column
+    ksrp      KSRP with 1024 features from parquet; `fit` on the array
 
 `scale.py` writes the files and prints the ratios.
 """

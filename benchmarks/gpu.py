@@ -1,4 +1,4 @@
-"""Fits on a GPU, beside the floors that the same run measures and beside torch's own PCA.
+"""Fits on a GPU, compared with floors of the same run and with torch's PCA.
 
     python benchmarks/gpu.py --data DIR
 
@@ -288,7 +288,7 @@ def other_libraries(n: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", help="folder with mnist/; drawn rows of its shape without it")
+    parser.add_argument("--data", help="folder with mnist/; simulated rows of its shape without it")
     parser.add_argument("--only", nargs="*", default=None, help="parts, by their names")
     arguments = parser.parse_args()
     torch.backends.cuda.matmul.fp32_precision = "ieee"

@@ -113,7 +113,7 @@ def draw(sweeps: dict[str, Any], target: Path) -> None:
         axis.grid(alpha=0.3)
         axis.legend(title="slope", fontsize=7, title_fontsize=7, loc="upper left")
     axes[0].set_ylabel("fit time, s")
-    axes[0].set_ylim(top=20 * max(axes[0].get_ylim()[1], 1))  # room for the legends
+    axes[0].set_ylim(top=20 * max(axes[0].get_ylim()[1], 1))  # space for the legends
     figure.tight_layout()
     for suffix in ("png", "svg"):
         figure.savefig(target / f"growth.{suffix}", dpi=150)

@@ -1,4 +1,4 @@
-"""Jobs beside what they are measured against: printed at once, kept, and written for a page."""
+"""Times of jobs and of their references: printed at once, kept, and written for a page."""
 
 from __future__ import annotations
 

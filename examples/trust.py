@@ -1,6 +1,6 @@
 """Noise that looks like classes, and classes that are real: as fitted, held out, and shuffled.
 
-Prints the reports and draws the pictures to out/trust/trust.png.
+Prints the reports and writes the figure to out/trust/trust.png.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
         print(f"{title}\n{report}\n")
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "trust.png", dpi=80)
-    print(f"The pictures are in {folder / 'trust.png'}")
+    print(f"The figure is {folder / 'trust.png'}")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def unlabelled_tasks(lab: Lab) -> Iterator[Task]:
 
 
 def _unlabelled(lab: Lab) -> list[dict[str, Any]]:
-    """The share of variance in the span of the components: randomized PCA beside PCA."""
+    """The share of variance in the span of the components: randomized PCA and PCA."""
     X, _ = load_digits(return_X_y=True)
     centred, records = X - X.mean(axis=0), []
     total = float(np.sum(centred**2))

@@ -60,7 +60,7 @@ def tasks(lab: Lab) -> Iterator[Task]:
 
 
 def _literal(lab: Lab, dataset: str, run: int, k: int) -> list[dict[str, Any]]:
-    """The delta kernel by random features of a narrow RBF kernel, beside the exact one above."""
+    """The delta kernel by random features of a narrow RBF kernel; the exact one is above."""
     split, seed = lab.split(dataset, run), lab.seed * 1000 + run
     return [
         _fitted(

@@ -140,7 +140,7 @@ def show_sizes(ax: Axes, sizes: Iterable[float], logs: bool | None = None) -> No
     short = values[-1] >= 10_000
     names = [f"{v / 1000:.3g}k" if short and v >= 1000 else f"{v:,g}" for v in values]
     places = np.log(values) if logs else values
-    # A panel has room for some 34 letters below it.
+    # Some 34 letters fit below a panel.
     gap = (places[-1] - places[0]) * (1 + max(map(len, names))) / 34
     kept = [len(values) - 1]
     for i in range(len(values) - 2, -1, -1):

@@ -128,8 +128,8 @@ SECTIONS = (
         "their class are.",
         "Every panel is one method on one data set; its title gives the accuracy of 1-NN on the "
         "test rows. Colour and shape tell the classes apart; training rows are hollow, test rows "
-        "filled. Two classes span one direction: so that there is a second axis to look at, the "
-        "supervised methods are drawn with target_weight = 0.9, some variance beside the labels.",
+        "filled. Two classes span one direction. To show a second axis, the supervised methods "
+        "use target_weight = 0.9, which adds variance.",
     ),
     (
         "figure2-classification",
@@ -272,8 +272,8 @@ def _introduction(
     claims: Sequence[Mapping[str, str]], about: Mapping[str, Any], notes: Sequence[str]
 ) -> str:
     text = paragraph(
-        "This page repeats every experiment of the paper “Supervised Random Projections” and sets "
-        "each of its claims beside what was measured."
+        "This page repeats every experiment of the paper “Supervised Random Projections” and "
+        "compares each of its claims with the measurements."
     )
     text += paragraph(_tally(claims))
     text += paragraph(

@@ -3,7 +3,7 @@
     python scripts/check_prose.py            check all files that are not in NOT_YET
     python scripts/check_prose.py FILE ...   check these files
 
-Code in Markdown (fences and backticks) and addresses of links are not checked.
+Code in Markdown (fences and backticks), addresses of links and strings of one word are not checked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TERMS = {
     r"\bbeside\b": "compared with, next to",
     r"\bdrawn (?:data|rows|classes)\b|\bdata (?:are|is) drawn\b": "simulated data",
     r"\bkernel widths?\b|\bgamma is (?:a|the) width\b": "gamma, kernel coefficient",
-    r"\bridges?\b(?! regression| penalty)": "shrinkage, regularization",
+    r"\bridges?\b(?! regression| penalty| I\b)": "shrinkage, regularization",
     r"\bby heats\b|\bheats\b": "successive halving",
     r"\b(?:has|have|had) not seen\b|\bnever s(?:aw|een)\b": "held-out rows",
     r"\brefuse[sd]?\b|\bcomplain(?:s|ed)?\b": "raises, rejects",
@@ -36,43 +36,18 @@ TERMS = {
 }
 # Not rewritten yet. Remove a line when its file is clean.
 NOT_YET = (
-    "benchmarks/",
+    "benchmarks/explore.py",
     "docs/decisions/",
     "docs/explore.md",
-    "docs/paper/",
-    "src/labelens/_base/files.py",
-    "src/labelens/_base/sending.py",
-    "src/labelens/_base/warn.py",
-    "src/labelens/_core/exact_kernel.py",
-    "src/labelens/_core/gram.py",
-    "src/labelens/_core/landmarks.py",
-    "src/labelens/_core/layout.py",
-    "src/labelens/_core/left_out.py",
-    "src/labelens/_core/left_one_out.py",
-    "src/labelens/_core/maps/structured.py",
-    "src/labelens/_core/moments/class_sums.py",
-    "src/labelens/_core/moments/fold.py",
-    "src/labelens/_core/tiles.py",
-    "src/labelens/_engines/parts.py",
-    "src/labelens/_engines/ranges.py",
-    "src/labelens/_engines/sources/base.py",
-    "src/labelens/_fit/",
-    "src/labelens/_judge/",
-    "src/labelens/_out_of_core/",
-    "src/labelens/cli/audit.py",
-    "src/labelens/cli/embed.py",
-    "src/labelens/cli/output.py",
     "src/labelens/explorer/",
-    "src/labelens/plot/",
-    "src/labelens/report/",
-    "src/labelens/spark/frames.py",
-    "src/labelens/spark/partials.py",
-    "src/labelens/tables/columns.py",
-    "src/labelens/tables/files.py",
 )
-PLACES = ("*.md", "docs/**/*.md", "src/**/*.py", "examples/gallery/*.py", "examples/gallery/*.rst")
+PLACES = ("*.md", "docs/**/*.md", "src/**/*.py", "examples/**/*.py", "examples/gallery/*.rst")
+PLACES += ("benchmarks/*.py", "paper/*.py")
 BUILT = ("docs/api/", "docs/gallery/")  # by `make docs`
-NOT_PROSE = re.compile(r"^```.*?^```|`[^`\n]*`|(?<=\])\([^)\s]*\)", re.DOTALL | re.MULTILINE)
+NOT_PROSE = re.compile(
+    r"""^```.*?^```|`[^`\n]*`|(?<=\])\([^)\s]*\)|class="[^"]*"|\{[^{}\n]*\}|(?<=[\s(\[{=,:])(["'])\w+\1""",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def prose_of(source: str) -> str:

@@ -169,7 +169,8 @@ def test_readme_is_short_and_its_file_exists():
 @pytest.mark.slow
 def test_trust_page_can_be_pasted_into_a_console(tmp_path):
     (printed,) = pasted("docs/trust.md", tmp_path, together=True)
-    for sentence in ("holds for rows", "The random embedding keeps", "component 1 found again"):
+    said = ("predicts held-out rows", "The random embedding keeps", "component 1 found again")
+    for sentence in said:
         assert sentence in printed
     assert (tmp_path / "held_out.png").exists()
 
@@ -203,7 +204,7 @@ def test_trust_example_leaves_a_picture(tmp_path):
     example = [sys.executable, str(ROOT / "examples" / "trust.py"), str(tmp_path)]
     run = subprocess.run(example, check=True, text=True, stdout=subprocess.PIPE)
     assert "no evidence" in run.stdout
-    assert "holds for rows it has not seen" in run.stdout
+    assert "predicts held-out rows" in run.stdout
     assert (tmp_path / "trust.png").stat().st_size > 20_000
 
 

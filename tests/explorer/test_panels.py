@@ -57,7 +57,7 @@ def test_arrows_are_correlations(noisy):
 def test_reports_tell_structure_from_noise(noisy, monkeypatch):
     monkeypatch.setattr(panels, "SHUFFLES", 19)
     found = panel(noisy, noisy.default(), "permutation", [0, 1])
-    assert found["sentence"].startswith("The embedding holds for rows it has not seen")
+    assert found["sentence"].startswith("The embedding predicts held-out rows")
     X, y = np.random.default_rng(0).normal(size=(80, 6)), np.arange(80) % 2
     chance = Session(from_arrays(X, y))
     said = panel(chance, chance.default(), "permutation", [0, 1])["sentence"]

@@ -33,7 +33,7 @@ def test_iris_gives_evidence(iris):
     assert report.evidence
     assert report.pvalue == report.score_pvalue == report.dependence_pvalue == 1 / 40
     assert "no evidence" not in str(report)
-    assert "holds for rows it has not seen" in report.verdict
+    assert "predicts held-out rows" in report.verdict
 
 
 @pytest.mark.parametrize("cv", [3, pytest.param(KFold(3), marks=pytest.mark.long)])

@@ -36,7 +36,7 @@ def named(path: Any) -> str:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A new file beside `path` that takes its place at the end, with its permissions."""
+    """A temporary file next to `path` that replaces it at the end, with its permissions."""
     target = Path(os.path.realpath(path))  # through links, as for any other writer
     if not target.parent.is_dir():
         raise FileNotFoundError(
@@ -75,7 +75,7 @@ def _keep_name(folder: Path) -> None:
 
 
 def refuse_link(path: Path) -> None:
-    """Of a name in a folder that others may write to, nobody knows where it leads next time."""
+    """Raise OSError for a link: in a shared folder its target can change."""
     if path.is_symlink():
         raise OSError(
             f"{named(path)} is a link, not a model file; name the file that it points to."

@@ -1,4 +1,4 @@
-"""Rows on the way to a device."""
+"""Transfer of rows to a device."""
 
 from __future__ import annotations
 

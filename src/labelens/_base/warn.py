@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, whatever called us on the way."""
+"""Warnings that point to the line of the user, through any number of callers."""
 
 from __future__ import annotations
 

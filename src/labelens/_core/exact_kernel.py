@@ -160,7 +160,7 @@ def _quadratic_form_on_device(
 
 
 def _pieces(rows: Any, place: devices.Place) -> list[slice]:
-    """Slices of rows of which a device has room for two, with their sides."""
+    """Slices of rows such that a device can hold two, with their sides."""
     n = rows.shape[0]
     if devices.on_device(rows):
         return [slice(0, n)]

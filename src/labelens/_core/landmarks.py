@@ -171,7 +171,7 @@ class Landmarks:
 
 
 def landmark_bytes(n: int, m: int) -> int:
-    """About what a fit of n rows with m landmarks needs at most, beside the rows."""
+    """Estimated memory of a fit of n rows with m landmarks, without the rows."""
     m = min(m, n)
     size = 8 if n * m <= DOUBLE_NUMBERS else 4
     return min(size * n * m, LARGEST_BLOCKS) + size * m * m

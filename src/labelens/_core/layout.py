@@ -1,4 +1,4 @@
-"""Places for classes: similar ones near each other, with room around each of them."""
+"""Positions of classes: similar classes are close, and discs around them do not overlap."""
 
 from __future__ import annotations
 

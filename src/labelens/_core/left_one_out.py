@@ -1,8 +1,8 @@
 """Ridge regression in which every row is predicted by all others, from one decomposition.
 
-With features F centred, F^T F = V diag(e) V^T and U = F V, the leverage of a row at the ridge r is
+With features F centred, F^T F = V diag(e) V^T and U = F V, the leverage of a row is
 
-    h_i = sum_j U_ij^2 / (e_j + r) + 1/n
+    h_i = sum_j U_ij^2 / (e_j + r) + 1/n,    r: regularization
 
 and its prediction without itself is (f_i - h_i y_i) / (1 - h_i): Allen's PRESS, exact for every r.
 """
@@ -44,7 +44,7 @@ class LeftOneOut:
         return cls(features @ vectors.astype(features.dtype), np.maximum(squares, 0))
 
     def __call__(self, targets: Array, ridges: Sequence[float]) -> Iterator[Array]:
-        """(n, q) predictions of (n, q) targets, each by all other rows, for each of the ridges."""
+        """(n, q) predictions of (n, q) targets, each by all other rows, for each of `ridges`."""
         n, single, mean = len(self.axes), self.axes.dtype, targets.mean(axis=0)
         inverses = 1 / (self.squares[:, None] + np.multiply(ridges, n))
         leverages = np.square(self.axes) @ inverses.astype(single) + 1 / n
@@ -55,7 +55,7 @@ class LeftOneOut:
             yield (fitted - own * targets) / np.maximum(1 - own, FULL)
 
     def best(self, targets: Array) -> tuple[float, Array]:
-        """The least mean squared error over all ridges, and its predictions."""
+        """The least mean squared error over `RIDGES`, and its predictions."""
         found = [(_error(one, targets), one) for one in self(targets, RIDGES)]
         return min(found, key=lambda one: one[0])
 
@@ -63,8 +63,8 @@ class LeftOneOut:
 def predicted_by_others(rows: Any, targets: Array, seed: int) -> Array:
     """(n, d) rows, (n, q) targets -> (n, q) predictions, each by a model of all other rows.
 
-    The mean of kernel ridge regressions with a Gaussian and a Laplacian kernel on landmarks. Width
-    and scaling are those with the least error of left-out rows, the ridge too; the landmarks need
+    The mean of kernel ridge regressions with a Gaussian and a Laplacian kernel on landmarks. Gamma,
+    scaling and regularization are those with the least error of left-out rows. The landmarks need
     no labels.
     """
     n, total = rows.shape[0], np.zeros(targets.shape)

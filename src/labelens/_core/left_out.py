@@ -9,7 +9,7 @@ With M = (G + ridge I)^-1 of all rows,
 
     (G[T, T] + ridge I)^-1 = M[T, T] - M[T, F] M[F, F]^-1 M[F, T]
 
-The ridge of T differs a little from the one of all rows, so this is a preconditioner, and
+The regularization of T differs slightly from that of all rows. So this is a preconditioner, and
 conjugate gradients take a few steps.
 """
 

@@ -48,7 +48,7 @@ class HostTiles:
 
 
 class DeviceTiles:
-    """Tiles of K on a device; what all of them share is made once, beside the rows."""
+    """Tiles of K on a device; values that all tiles share are computed once."""
 
     def __init__(self, kernel: Kernel, first: Any) -> None:
         self._kernel = kernel

@@ -167,7 +167,7 @@ class Refused:
 
 
 def attempt(step: Step, part: Part) -> Any:
-    """step(part), on one core; or a Refused."""
+    """step(part), on one core; or `Refused` if it raises an error of the data."""
     try:
         with working():
             return step(part)
@@ -176,7 +176,7 @@ def attempt(step: Step, part: Part) -> Any:
 
 
 def unless_refused(partial: Any) -> Any:
-    """The same, unless it was refused."""
+    """Return the partial result, or raise the error of the worker."""
     if isinstance(partial, Refused):
         raise partial.kind(partial.words)
     return partial
@@ -186,7 +186,7 @@ def unless_refused(partial: Any) -> Any:
 
 
 def merged(merge: Merge, left: Any, right: Any) -> Any:
-    """merge(left, right), where either may be None for no rows, or refused."""
+    """merge(left, right), where either may be None (no rows) or `Refused`."""
     if right is None or isinstance(left, Refused):
         return left
     if left is None or isinstance(right, Refused):
@@ -206,7 +206,7 @@ def merge_by_tasks(partials: Sequence[Any], join: Callable[..., Any]) -> Any:
 
 
 def merge_in_tree(partials: Iterable[Any], merge: Merge) -> Any:
-    """Merge neighbours, of partials that come one by one: None or refused ones among them.
+    """Merge neighbouring partial results as they arrive; some may be None or `Refused`.
 
     A binary counter: after n of them, there is one subtree for every bit of n.
     """

@@ -9,8 +9,8 @@ from itertools import pairwise
 from .._core.moments import BLOCK_ROWS
 from .sources import Chunk, Source
 
-# Bytes of a part: enough for its moments to be small beside it. A constant, so that the parts, and
-# with them the bits of the model, do not depend on how many workers there are.
+# Bytes of a part, large compared with its moments. A constant, so that the parts, and with them the
+# bits of the model, do not depend on the number of workers.
 PART_BYTES = 64 << 20
 
 
@@ -42,7 +42,7 @@ class Range:
 def ranges_of(source: Source, rows: int) -> list[Range]:
     """The parts of a source, each read in chunks of at most so many rows.
 
-    Where nobody knows how many rows there are, every file is a part.
+    If the number of rows is unknown, each file is a part.
     """
     if source.n_rows is None:
         return [Range(file, 0, None, rows) for file in source.files()]

@@ -103,8 +103,8 @@ def _of_labels(estimator: Any, first: Chunk, once: bool) -> tuple[str, bool]:
         return "the label kernel", True
     if not labelled.any():
         return "a first chunk without labels", automatic
-    # What can be read only once is decided by its first rows, and later ones that contradict are
-    # refused.
+    # For data that can be read only once, the first rows decide, and later rows that contradict
+    # raise an error.
     undecided = undecided and not once
     return "label_kernel='auto'" if undecided else "", given.values.dtype.kind in "fO"
 

@@ -59,7 +59,7 @@ from .summarize import keep_rows
 WORTH_A_THREAD = 384
 # Rows up to which kernel matrices of folds are kept for other label kernels.
 SHARED_ROWS = 4096
-# (n, k) of the judged rows, and the fold that the model has not seen -> how good it is.
+# (n, k) of the held-out rows, and the number of their fold -> score.
 Judge = Callable[[Array, int], float]
 
 

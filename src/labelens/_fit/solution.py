@@ -24,7 +24,7 @@ from .recipe import Recipe
 
 @dataclass(frozen=True)
 class Solved:
-    """Components over the features of a map, and what `transform` needs beside them."""
+    """Components over the features of a map, and other values that `transform` needs."""
 
     solution: solvers.Solution
     mean: tuple[Array, Array]  # (p,) origin and offset of the features
@@ -78,7 +78,7 @@ class SolvedDual:
 
 
 def sorted_classes(recipe: Recipe, moments: Any) -> tuple[Any, ...] | None:
-    """The classes seen so far, sorted; complains if there is nothing to tell apart."""
+    """The sorted classes so far; raises ValueError if there is only one."""
     if moments.classes is None:
         return None
     if len(moments.classes) <= recipe.label_columns:

@@ -144,8 +144,8 @@ def approximation_report(
     same, and their embeddings of the other half are compared. The exact counterpart of the random
     projections is supervised PCA; that of random features and landmarks is the kernel itself
     (`approximation="exact"`, or landmarks at every row where `shrinkage` or `target_weight` is
-    below 1, which comes to the same; with as strong a ridge, for `shrinkage` is measured against
-    the number of features).
+    below 1, which is equivalent; the regularization is equally strong, because `shrinkage` is
+    relative to the number of features).
 
     Parameters
     ----------

@@ -139,10 +139,10 @@ class Outcome:
 def lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
     """What stands for an estimator of n rows where only some are sampled, and some of those fitted.
 
-    Fewer rows get fewer random features. And they need more of a ridge: n times what is added to
-    C_xx is kept, which is s / (1 - s) of its trace over p. With the exact kernel and with
-    "falkon" p is the number of rows, so the same s serves; the exact kernel stands for "falkon",
-    whose landmarks would be all the rows there are.
+    Fewer rows get fewer random features, and need more regularization: n times the number that is
+    added to C_xx is constant, which is s / (1 - s) of its trace over p. For the exact kernel and
+    "falkon" p is the number of rows, so s does not change. "falkon" with as many landmarks as rows
+    becomes the exact kernel.
     """
     if settings.keeps_rows(estimator):
         few = settings.has_falkon(estimator) and fitted <= estimator.n_random_features

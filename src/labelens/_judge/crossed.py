@@ -1,4 +1,4 @@
-"""Every row placed by a model that has not seen its label."""
+"""Held-out embeddings: each row by a model that was fitted without its label."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CrossEmbedding:
     Attributes
     ----------
     Z : ndarray of shape (n_samples, n_components)
-        Every row by a model that has not seen its label.
+        Each row by a model that was fitted without its label.
     fitted : ndarray of shape (n_samples, n_components)
-        Every row by a model that has, in the same frame: what `fit_transform` shows.
+        Each row by the model of all rows, as `fit_transform` shows it, in the same frame.
     fold : ndarray of shape (n_samples,)
         The fold in which a row was held out.
     """
@@ -51,16 +51,16 @@ def cross_embed(
     cv: CrossValidation = 5,
     random_state: RandomState | None = None,
 ) -> CrossEmbedding:
-    """Embed every row by a model that has not seen its label, all in one picture.
+    """Embed each row by a model that was fitted without its label, all in one frame.
 
-    `fit_transform` places rows by their own labels, so it separates classes that are not there.
+    `fit_transform` uses the labels of the rows it embeds, so it separates classes even in noise.
     Here the rows of a fold are placed by a model fitted on the other folds. Models of different
     folds agree up to a rotation, a reflection and a shift; by these, chosen by its training rows
-    alone, each is moved onto the model of all rows, so that the folds make one picture.
+    alone, each is moved onto the model of all rows, so that the folds share one frame.
 
     Two rows of one fold were placed without a look at either label. Of two rows of different folds
     each was placed by a model that knew the other's; on pure noise that leaves some traces in the
-    means of classes, far too few to be seen in a picture. To test rather than to look, use
+    means of classes, too small to be visible in a plot. For a test, use
     `permutation_report`.
 
     Parameters
@@ -81,7 +81,7 @@ def cross_embed(
 
     See Also
     --------
-    labelens.plot.cross_embedding : both pictures, side by side.
+    labelens.plot.cross_embedding : both plots, side by side.
 
     Examples
     --------
@@ -122,8 +122,8 @@ class FoldEmbedding:
         if frame.shape[1] != self.Z.shape[1]:
             raise ValueError(
                 f"{frame.shape[1]} components were fitted on all rows and {self.Z.shape[1]} on "
-                "those of a fold, which cannot be one picture; give n_components a number that "
-                "every fold can have."
+                "those of a fold, which cannot share one frame; set n_components to a number "
+                "that each fold can have."
             )
         mine, theirs = self.Z[self.train], frame[self.train]
         centre, there = mine.mean(axis=0), theirs.mean(axis=0)

@@ -89,7 +89,7 @@ class PermutationReport:
             f"{self.pvalue:.2g} for score and dependence together)"
         )
         if self.evidence:
-            return f"The embedding holds for rows it has not seen: {measured}."
+            return f"The embedding predicts held-out rows better than chance: {measured}."
         return f"There is no evidence that the embedding shows more than chance: {measured}."
 
     @property

@@ -174,7 +174,7 @@ def select(
 
     See Also
     --------
-    labelens.cross_embed : every row placed by a model that has not seen its label.
+    labelens.cross_embed : each row embedded by a model fitted without its label.
     labelens.permutation_report : whether there was anything to find at all.
 
     Notes

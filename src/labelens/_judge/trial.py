@@ -49,7 +49,7 @@ class Judgement:
 @dataclass(frozen=True)
 class Trial:
     model: Any  # fitted on the training rows
-    # (n, k): every row by a model that has not seen its label, in one frame; nan where there is
+    # (n, k): each row by a model fitted without its label, in one frame; nan where there is
     # none, for some of very many training rows.
     Z: NDArray[Any]
     fitted: NDArray[Any]  # (n, k): all rows by the model
@@ -130,7 +130,7 @@ def try_out(
     plain = StandardScaler().fit(X[known])
     learnt = labels[known]
     guesses = task.guesses(Z[known], learnt, Z[asked])
-    # What a picture of the fitted rows suggests: each by its nearest other rows.
+    # The accuracy that a plot of the training rows suggests: each by its nearest other rows.
     of_each_other = task.guesses(Z[known], learnt)
     in_raw = task.guesses(plain.transform(X[known]), learnt, plain.transform(X[asked]))
     by_chance = task.guesses(

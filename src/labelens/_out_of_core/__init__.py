@@ -1,4 +1,4 @@
-"""Data in pieces: `fit` and `transform` of sources that need not fit in memory.
+"""Out-of-core `fit` and `transform`, of sources that need not fit in memory.
 
 fitting.py      the fit itself
 plan.py         how many rows a chunk may have, given the memory

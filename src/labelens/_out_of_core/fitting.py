@@ -1,4 +1,4 @@
-"""A fit of data in pieces."""
+"""Out-of-core fits."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def fit(
         Compute on a device, such as "cuda": chunks are sent there while those before are added up.
         Anything that the `to` method of an estimator takes. See docs/gpu.md.
     memory : str or int, default=None
-        The most that may be in use beyond what is at the call, such as "512MB". What cannot be
-        done with it is refused before anything is read. With an engine, in every task.
+        Limit of the memory in use beyond that at the call, such as "512MB"; with an engine, of each
+        task. labelens raises ValueError before it reads if the limit is too small.
     checkpoint : path, default=None
         Where to keep the state of the fit every few seconds. If it is there at the start, the fit
         goes on from it; at the end it is removed.
@@ -122,7 +122,7 @@ def fit(
     if devices.on_device(source):
         for name, value in (("checkpoint", checkpoint), ("memory", memory), ("features", features)):
             if value is not None:
-                raise ValueError(f"{name} is for data in pieces, and this array is on a device.")
+                raise ValueError(f"{name} is for files and host memory; this array is on a device.")
         return estimator.fit(source, label, nuisance=nuisance)  # type: ignore[arg-type]
     opened = _opened(source, label, features, nuisance, encoder)
     state = None if checkpoint is None else Checkpoint(checkpoint, estimator, opened)

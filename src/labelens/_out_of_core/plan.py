@@ -82,7 +82,7 @@ def _fixed(estimator: Any, source: Source) -> int:
     # One before, one so far, one for every thread and one that waits; the solver needs as many.
     total = moments * (threads + 3)
     if is_kernel_method(estimator):
-        total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # features on the way
+        total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # buffers of features
         total += 8 * p * d  # frequencies or landmarks
         total += 2 * sample_rows(estimator, source.row_bytes) * source.row_bytes
     return int(total)

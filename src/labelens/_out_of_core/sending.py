@@ -16,7 +16,7 @@ from .._engines.sources import Chunk, Source
 class Sent(Source):
     """A source whose chunks arrive on a device, each while the one before is in use.
 
-    By one thread: filling pinned buffers takes all cores, and a card works by itself.
+    By one thread: filling pinned buffers uses all cores, and the GPU works in parallel.
     """
 
     def __init__(self, source: Source, place: devices.Place, with_labels: bool) -> None:

@@ -154,7 +154,7 @@ def _npy(file: BinaryIO, k: int) -> Iterator[Write]:
     n, dtype = 0, np.dtype(np.float64)
 
     def head() -> None:
-        # NumPy leaves room in it for any number of rows.
+        # NumPy pads the header, so that it fits any number of rows.
         facts = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (n, k)}
         npy.write_array_header_1_0(file, facts)
 

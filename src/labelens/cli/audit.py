@@ -34,8 +34,8 @@ def audit(
 ) -> None:
     """List the labels of a file that are probably wrong, the most suspect first.
 
-    The list has a line for every row, named as in the file. The page shows each suspect beside its
-    nearest rows of both labels. The file itself stays as it is.
+    The list has a line for each row, named as in the file. The page shows each suspicious row next
+    to its nearest rows of both labels. The file is not changed.
 
     \b
     labelens audit iris.csv --label species

@@ -80,7 +80,7 @@ def _told(error: Exception) -> str:
 class Bar:
     """Which of the stages is under way, if anyone looks and it takes more than a second.
 
-    Of a single stage nobody knows how long it takes: the bar then only moves to and fro.
+    The duration of a single stage is unknown, so the bar only moves back and forth.
     """
 
     def __init__(self, stages: Sequence[str], quiet: bool = False) -> None:

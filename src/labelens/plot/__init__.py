@@ -3,7 +3,7 @@
 Every function draws on the Axes it is given and returns it. Without one it makes a figure of its
 own, which pyplot does not know: nothing to close, and nothing to leak. Save it with
 `ax.figure.savefig`, or end a notebook cell with `ax.figure`. To draw where pyplot is, pass
-`ax=plt.gca()`. Text from data is drawn as it is: a dollar is a dollar. Needs matplotlib,
+`ax=plt.gca()`. Text from data is not interpreted: a dollar is a dollar. Needs matplotlib,
 `pip install "labelens[cli]"`.
 """
 

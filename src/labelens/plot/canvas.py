@@ -75,9 +75,9 @@ def key(label: str, colour: str, marker: str, **more: Any) -> tuple[str, Any]:
 
 
 def legend(ax: Axes, keys: list[tuple[str, Any]], where: str = "inside", n_rows: int = 0) -> None:
-    """A legend of plain text, "inside" the Axes, "beside" or "below" them.
+    """A legend of plain text, "inside" the Axes, to the right ("beside") or "below" them.
 
-    Only a figure with a layout engine makes room beside its Axes; in others that is inside too.
+    In a figure without a layout engine, a legend to the right is inside too.
     """
     if not keys:
         return
@@ -96,7 +96,7 @@ def legend(ax: Axes, keys: list[tuple[str, Any]], where: str = "inside", n_rows:
 
 
 def legend_above(ax: Axes, columns: int) -> None:
-    """The legend of labelled artists, where they leave no room inside."""
+    """The legend of labelled artists above the Axes, if there is no space inside."""
     ax.legend(
         frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, fontsize=9
     )
@@ -132,7 +132,7 @@ def halo() -> list[Any]:
 
 
 class Names:
-    """Places of names in a picture, so that none is written on another."""
+    """Positions of names in a plot that do not overlap."""
 
     def __init__(self, ax: Axes, limits: Array, size: float) -> None:
         self.low, self.width = limits[:, 0], limits[:, 1] - limits[:, 0]
@@ -142,7 +142,7 @@ class Names:
         self.taken: list[tuple[float, float, float]] = []  # middle, and half the width
 
     def take(self, place: Array, name: str, align: str = "center") -> bool:
-        """Whether there is room for a name; if so it is taken."""
+        """Reserve space for a name; False if it would overlap another."""
         x, y = (place - self.low) / self.width * self.points
         half = 0.31 * self.size * (1 + len(name))
         x += {"left": half, "center": 0, "right": -half}[align]
@@ -190,7 +190,7 @@ def same_unit(ax: Axes, limits: Array) -> Array:
 
 
 def fit_height(ax: Axes, width: float, rows: int = 1, room: float = 1.0) -> None:
-    """Give the figure of such axes, of this width in inches, their height and room for titles."""
+    """Set the height of the figure to that of its axes, plus `room` inches for titles."""
     figure: Any = ax.figure
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     share = float(np.clip((high - low) / (right - left), NARROWEST, 1))

@@ -23,7 +23,7 @@ MOST_KEYS = 20  # in a legend; more classes are named where they are
 MOST_NAMES, MOST_AROUND = 60, 120  # in the plane, and around a circle
 UPRIGHT = 24  # names around a circle; more of them are turned to point at the middle
 AXES_WIDTH = 5.0  # inches, in a figure of its own
-LETTER, LARGE_LETTER = 7.0, 10.0  # points: height of a name in the picture, of many and of few
+LETTER, LARGE_LETTER = 7.0, 10.0  # points: height of a name in the plot, of many and of few
 
 
 def scatter(
@@ -39,7 +39,7 @@ def scatter(
 
     Classes are named at their medians, as far as names fit; up to 20 have a legend too. Both axes
     have the same unit. Past
-    100,000 rows the picture is a density: cells in the mean colour of their rows.
+    100,000 rows the plot is a density: cells in the mean colour of their rows.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def _check_embedding(Z: Any) -> Array:
     if bad.any():
         row, column = (int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
         raise ValueError(
-            f"Z holds {embedded[row, column]} at row {row}, column {column}, which has no place in "
-            "a picture; drop such rows."
+            f"Z holds {embedded[row, column]} at row {row}, column {column}, which cannot be "
+            "plotted; drop such rows."
         )
     return embedded
 

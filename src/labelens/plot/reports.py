@@ -32,7 +32,7 @@ def cross_embedding(
     axes: Sequence[Axes] | None = None,
     names: Iterable[str] | None = None,
 ) -> tuple[Axes, Axes]:
-    """Draw what `fit_transform` shows, and beside it the same rows when they are held out.
+    """Plot the embedding of `fit_transform`, and next to it the held-out embedding.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Classes:
         return self.codes.astype(np.int64)
 
     def head(self) -> dict[str, Any]:
-        """What a page has to know of the column beside its values, ready for JSON."""
+        """Facts about the column for the page, without its values, ready for JSON."""
         shown = self.shown.tolist()  # classes with a colour of their own
         return {"kind": "classes", "names": self.names, "shown": shown, "other": OTHER}
 
@@ -111,7 +111,7 @@ class Numbers:
         return np.searchsorted(np.quantile(known, np.linspace(0.1, 0.9, 9)), self.codes)
 
     def head(self) -> dict[str, Any]:
-        """What a page has to know of the column beside its values, ready for JSON."""
+        """Facts about the column for the page, without its values, ready for JSON."""
         low, high = colour_limits(self.codes)
         return {"kind": "numbers", "low": low, "high": high}
 

@@ -1,4 +1,4 @@
-"""Columns of any type: in a page as small typed arrays, in a file beside the embedding.
+"""Columns of any type: in a page as small typed arrays, in a file next to the embedding.
 
 In a page numbers stay as they are, other values become words and codes. Nothing here is markup: the
 page's script shows these values as text.

@@ -40,7 +40,7 @@ class Contents:
     test: NDArray[np.bool_]  # (n,): True for held-out rows
     labels: Mapping[str, Label]  # one or more, by name
     continuous: bool
-    hover: Mapping[str, Sequence[Any]]  # columns of the data to show beside a point
+    hover: Mapping[str, Sequence[Any]]  # columns of the data to show next to a point
     model: Projection  # the fitted estimator
     # (n, k), nan for rows without a place, and labels: the same with shuffled labels.
     control: tuple[NDArray[Any], NDArray[Any]] | None = None

@@ -56,7 +56,7 @@ def write_report(path: str | os.PathLike[str], contents: Contents) -> None:
         scripts="\n".join(scripts),
     )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    # HTML has no NUL, and UTF-8 no lone surrogate: both are shown as characters nobody knows.
+    # HTML has no NUL, and UTF-8 no lone surrogate: both become U+FFFD.
     with replaced(Path(path)) as file:
         file.write(page.replace("\0", "\ufffd").encode("utf-8", "replace"))
 

@@ -38,7 +38,7 @@ class ScatterPlot:
 
     @classmethod
     def of(cls, contents: Contents) -> ScatterPlot:
-        # A browser draws float32: what is not finite there has no place in the picture.
+        # A browser draws float32: values that are not finite there cannot be drawn.
         with np.errstate(over="ignore"):
             finite = np.isfinite(np.asarray(contents.Z, dtype=np.float32)).all(axis=1)
         candidates = np.flatnonzero(finite)
@@ -99,7 +99,7 @@ class ScatterPlot:
         return f'<p class="notice">{escape(" ".join(notices))}</p>\n' if notices else ""
 
     def summary(self) -> str:
-        """The picture in words."""
+        """The plot in words."""
         contents = self.contents
         Z, held = np.asarray(contents.Z)[self.rows], np.asarray(contents.test)[self.rows]
         text = "Every point is a row. Held-out rows are solid, training rows pale. "
@@ -121,7 +121,7 @@ class ScatterPlot:
         return paragraph(f"{text}{counts}; {' and '.join(spans)}.") if len(Z) else ""
 
     def centres(self) -> str:
-        """Where the classes of every label lie, as tables: the picture for who does not see it."""
+        """Tables of the positions of classes, an alternative to the plot for screen readers."""
         Z, test = np.asarray(self.contents.Z)[self.rows], np.asarray(self.contents.test)[self.rows]
         classes = [each for each in self.colourings if isinstance(each, Classes)]
         return "".join(each.centres(Z, test, self.rows, len(classes) > 1) for each in classes)

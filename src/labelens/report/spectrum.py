@@ -107,8 +107,8 @@ def importance_bars(contents: Contents) -> str:
     unit = "a standard deviation" if found.standardized else "a unit"
     lead = (
         f"Shares in the squared change of the embedding by {unit} of each column: at most "
-        f"{MOST_WEIGHTS} of {len(found.names):,}. The card of a class is for the direction from "
-        "all rows to that class. Correlated columns share what they have in common."
+        f"{MOST_WEIGHTS} of {len(found.names):,}. The bars of a class are for the direction from "
+        "the mean of all rows to that of the class. Correlated columns share their importance."
     )
     return paragraph(lead) + f'<div class="cards">{"".join(cards)}</div>\n'
 

@@ -1,4 +1,4 @@
-"""A page of suspect labels: each row beside its nearest neighbours of both classes."""
+"""A page of suspicious labels: each row next to its nearest neighbours of both classes."""
 
 from __future__ import annotations
 

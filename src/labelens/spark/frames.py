@@ -321,7 +321,7 @@ def transform(
         columns = FrameColumns.of(df, features).measured(df)
     else:
         columns = EncodedLayout.of((), encoder)
-    if columns is None:  # nobody knows how long lists are that are not there
+    if columns is None:  # without rows the lengths of lists are unknown
         columns = ColumnLayout((), ())
     elif columns.head.shape[1] != model.n_features_in_:
         raise ValueError(

@@ -1,5 +1,5 @@
-"""Partial results as bytes. They are read here without trust in the machine that they come from:
-the reader knows our statistics and NumPy's arrays, and no name beside them.
+"""Partial results as bytes, read without trust in the machine that sent them: the reader accepts
+our statistics and NumPy's arrays only.
 """
 
 from __future__ import annotations

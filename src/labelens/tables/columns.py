@@ -95,7 +95,7 @@ def pick(
 def align(
     frame: Frame, features: TableEncoder | Sequence[str], impute: Impute | None = None
 ) -> Table:
-    """The features that a model was fitted on; categories that it never saw are zero.
+    """The features that a model was fitted on; unknown categories are zero.
 
     Gaps are filled with the values of the encoder, which are those of the training rows, never
     with values of these. A model without one knows the names of its features only.

@@ -273,7 +273,7 @@ def _sparse(parts: dict[str, NDArray[Any]]) -> Any:
 
 
 def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
-    """X, or the only array of two dimensions or more beside the label."""
+    """X, or the only other array with two dimensions or more, without the label."""
     wide = [name for name, array in arrays.items() if array.ndim >= 2 and name != label]
     if "X" in wide:
         return "X"

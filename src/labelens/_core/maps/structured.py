@@ -20,8 +20,8 @@ from ..._base.scratch import Empty
 from ..._base.threads import cached_property
 from .base import waves, working_dtype
 
-# Padded columns from which on a device makes angles by transforms, and where products are TF32's: a
-# product reads the rows once, and a card multiplies faster than it reads (benchmarks/gpu.py).
+# Number of padded columns from which a device computes angles by transforms, in float32 and TF32. A
+# product reads the rows once, and a GPU multiplies faster than it reads (benchmarks/gpu.py).
 TRANSFORMED_FROM = (1 << 11, 1 << 13)
 
 

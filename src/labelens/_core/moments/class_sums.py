@@ -32,7 +32,7 @@ NARROWEST = 64
 class ClassSums:
     """The cross-moment with one-hot labels, kept as sums over classes about one origin.
 
-    Adding rows then touches only their own classes, and a class never seen before is a new row.
+    Adding rows then touches only their own classes, and a new class is a new row.
     Several columns of classes share one numbering, so every row is counted once for each.
     """
 
@@ -91,7 +91,7 @@ class ClassSums:
         return replace(self, class_weight=class_weight, sums=sums)
 
     def merge(self, other: ClassSums, reuse: bool = False) -> ClassSums:
-        """Add class by class; both number their classes alike (see `numbered`)."""
+        """Add class by class; both have the same numbering of classes (see `numbered`)."""
         shift = other.origin - self.origin
         sums = self.sums if reuse else self.sums.copy()
         present: Any = other.class_weight != 0

@@ -282,7 +282,7 @@ def _weighted_sum(rows: Any, weight: Any) -> Any:
 
 def spread_on_device(rows: Any, weight: Array | None) -> Spread:
     """(n, p) -> the spread of all columns."""
-    in_place = kernels_for(rows) is not None  # which write nothing down beside the rows
+    in_place = kernels_for(rows) is not None  # which allocate no copy of the rows
     origin = centre_of(rows) if in_place or bool(far_from_zero(rows)) else None
     copied = not in_place and (origin is not None or weight is not None)
     fold = Fold(origin, spread=True)

@@ -59,7 +59,7 @@ class Source(ABC):
     n_rows: int | None = None  # None: not known before the end
     n_bytes: int = 0  # to read, as far as known
     copies: int = 2  # of a chunk that are held while it is read
-    reader_bytes: int = 0  # that are held beside
+    reader_bytes: int = 0  # that the reader needs in addition
     labelled: bool
     once: bool = False  # whether it can be read only once
     notes: Sequence[str] = ()  # what was guessed about files
