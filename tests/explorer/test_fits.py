@@ -233,7 +233,7 @@ def test_more_rows_than_are_drawn(rng):
     y = np.concatenate([np.zeros(n - 7, int), np.ones(7, int)])
     X = rng.normal(size=(n, 3)).astype(np.float32) + y[:, None]
     session = Session(from_arrays(X, y))
-    header, (rows,) = unpack(overview(session))
+    header, (rows, _) = unpack(overview(session))
     assert len(rows) == LIMIT == len(set(rows.tolist()))
     assert {0, 1} == set(y[rows].tolist())
     assert "a sample of 200,000 is drawn" in header["notes"][-1]

@@ -29,7 +29,7 @@ def test_rows_keep_their_numbers(rng, tmp_path):
     path = tmp_path / "some.csv"
     frame.to_csv(path, index=False)
     session = Session(from_file(tables.read(path), path, ["town"], impute="drop"))
-    _, (numbers,) = unpack(overview(session))
+    _, (numbers, _) = unpack(overview(session))
     assert sorted(numbers.tolist()) == sorted(set(range(80)) - {0, 3, 7, 9})
     for i in (0, 40, 75):
         facts = dict(row(session, i)["facts"])

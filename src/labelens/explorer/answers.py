@@ -55,6 +55,7 @@ def overview(session: Session) -> bytes:
         "trained": session.n_train,
         "drawnTrained": int(np.searchsorted(drawn, session.n_train)),
         "asked": len(session.asked),
+        "untouched": len(session.untouched),
         "labels": [
             {
                 "name": short(label.name),
@@ -75,7 +76,9 @@ def overview(session: Session) -> bytes:
         "notes": notes,
         "view": vars(session.default()),
     }
-    return pack(header, [session.numbers[drawn].astype(np.uint32)])
+    aside = session.untouched[: 0 if session.final else None]  # hidden until they are scored
+    away = np.flatnonzero(np.isin(drawn, aside)).astype(np.uint32)
+    return pack(header, [session.numbers[drawn].astype(np.uint32), away])
 
 
 def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> bytes:

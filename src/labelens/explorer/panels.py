@@ -24,6 +24,7 @@ from .._judge.explain import importances
 from .._judge.permutation import permutation_report
 from .._judge.stability import stability_report
 from .._judge.trial import some_of
+from ..report.evidence import interval
 from .correcting import suspects
 from .explored import SPLIT_SEED
 from .rows import short
@@ -163,12 +164,38 @@ def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
     }
 
 
+def _final(session: Session, view: ControlState, _: list[int]) -> Panel:
+    n = len(session.untouched)
+    if not n:
+        raise RejectedError("Too few rows are held out to set some of them aside.")
+    first, scores = session.score_untouched(view)
+    low, high = interval(scores, n)
+    metric = "R²" if session.labels[view.label].continuous else "accuracy"
+    found = (
+        f"{metric} {scores['heldout']:z.3f} (95 % interval {low:z.3f} to {high:z.3f}) of {n:,} "
+        "untouched rows, which took no part in any fit, search or score"
+    )
+    if first != view.plain():
+        return {
+            "title": "Untouched rows",
+            "sentence": "These rows have been scored once, with other settings, and a second score "
+            f"could not be trusted. Then: {found}.",
+        }
+    tuned = session.fit(view, exact=False).scores["heldout"]
+    return {
+        "title": "Untouched rows",
+        "sentence": f"{found[0].upper()}{found[1:]}. The held-out rows, by which settings may have "
+        f"been chosen: {tuned:z.3f}. The untouched rows are on the map from now on.",
+    }
+
+
 PANELS: dict[str, Callable[[Session, ControlState, list[int]], Panel]] = {
     "importances": _importances,
     "arrows": _arrows,
     "stability": _stability,
     "permutation": _permutation,
     "conformal": _conformal,
+    "final": _final,
     "suspects": lambda session, view, _: suspects(session, view.label),
 }
 

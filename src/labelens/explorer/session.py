@@ -37,6 +37,7 @@ from .view import ControlState
 
 # Rows that neighbours are looked for among, and rows that look.
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
+SHARE, FEWEST_UNTOUCHED = 1 / 3, 20  # of the rows held out, that are scored once, at the end
 KEPT_FITS, KEPT_SPACES = 4, 2
 MOST_ON_WHEEL = 5000  # classes
 ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
@@ -83,8 +84,13 @@ class Session:
         # Rows that are drawn, those that neighbours are sought among, and those that seek.
         self.drawn = stratified(self.labels[0].strata())
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
-        self.asked = some_of(np.arange(self.n_train, n), MOST_ASKED, draw)
-        self.looked = np.union1d(self.drawn, np.union1d(self.known, self.asked))
+        apart = draw.permutation(np.arange(self.n_train, n))
+        aside = int(SHARE * len(apart)) if SHARE * len(apart) >= FEWEST_UNTOUCHED else 0
+        self.untouched = np.sort(apart[:aside][:MOST_ASKED])
+        self.final: dict[int, tuple[ControlState, dict[str, Any]]] = {}  # by label: scored once
+        self.asked = some_of(np.sort(apart[aside:]), MOST_ASKED, draw)
+        scored = np.concatenate([self.known, self.asked, self.untouched])
+        self.looked = np.union1d(self.drawn, scored)
         self.sampled: NDArray[np.int64] | None = None  # which of the rows drawn a sample has
         self._begin()
         get_ready(self.X.size)
@@ -166,8 +172,7 @@ class Session:
         else:
             whole = len(self.looked) == len(self.X)
             Z, chance = embed_each([own, other], space.rows if whole else space.rows[self.looked])
-        judged = np.searchsorted(self.looked, np.concatenate([self.known, self.asked]))
-        scores = self._scores(self.labels[view.label], Z[judged], chance[judged])
+        scores = self._scores(self.labels[view.label], Z, chance, self.asked)
         return Fit(
             view,
             model,
@@ -299,14 +304,28 @@ class Session:
     def drawn_places(self) -> NDArray[np.int64]:
         return np.searchsorted(self.looked, self.drawn)
 
-    def _scores(self, label: Colouring, Z: NDArray[Any], by_chance: NDArray[Any]) -> dict[str, Any]:
+    def score_untouched(self, view: ControlState) -> tuple[ControlState, dict[str, Any]]:
+        """Scores of the rows that were set aside, and the first view that they were asked for."""
+        with self._lock:
+            if view.label not in self.final:
+                fit = self.fit(view, exact=False)
+                label = self.labels[view.label]
+                scores = self._scores(label, fit.Z, fit.chance, self.untouched)
+                self.final[view.label] = view.plain(), scores
+            return self.final[view.label]
+
+    def _scores(
+        self, label: Colouring, Z: NDArray[Any], by_chance: NDArray[Any], asked: NDArray[np.int64]
+    ) -> dict[str, Any]:
         """1-NN accuracy, or 5-NN R^2, of rows held out, and of the same under shuffled labels."""
-        known, asked, m = self.known, self.asked, len(self.known)
+        known, m = self.known, len(self.known)
+        judged = np.searchsorted(self.looked, np.concatenate([known, asked]))
         task = Task(None, label.codes, "numbers" if label.continuous else "classes")
         mixed = label.codes[self.shuffle]
 
         def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
             # Squares of distances must neither overflow nor vanish.
+            embedding = embedding[judged]
             embedding = embedding / (float(np.abs(embedding).max()) or 1.0)
             guesses = task.guesses(embedding[:m], codes[known], embedding[m:])
             return task.score(guesses, codes[asked])

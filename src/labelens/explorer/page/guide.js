@@ -38,5 +38,5 @@ export function warned(app, pane) {
   app.looked.set(key, looked.add(JSON.stringify(pane.picture.view)));
   if (looked.size < MANY) return "";
   return `You have compared ${looked.size} settings by these held-out rows: the best score is too `
-    + "high by choice. Check it on new rows.";
+    + `high by choice. Check it on ${app.overview.untouched ? "the untouched rows" : "new rows"}.`;
 }

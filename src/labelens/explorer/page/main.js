@@ -64,13 +64,18 @@ class App {
     const overview = await this.overviewOf(data);
     server.dropAll(); // of the data before, nothing is wanted any more
     Object.assign(this, { data, overview, selected: null, hovered: -1, picked: -1, second: null });
-    [this.rowNumbers] = overview.arrays;
+    let away;
+    [this.rowNumbers, away] = overview.arrays;
     this.n = this.rowNumbers.length;
+    this.away = new Uint8Array(this.n); // rows that are not shown before they are scored
+    away.forEach((row) => { this.away[row] = 1; });
     this.columns.clear();
     this.colours = null;
     find("about").children[0].textContent = find("data-label").hidden ? overview.name : "";
     find("about").children[1].textContent = `${count(overview.rows)} rows × `
-      + `${count(overview.features)} columns, ${count(overview.rows - overview.trained)} held out`;
+      + `${count(overview.features)} columns, ${count(overview.rows - overview.trained)} held out`
+      + `${overview.untouched ? `, ${count(overview.untouched)} of them untouched` : ""}`;
+    find("final").disabled = !overview.untouched;
     document.title = `${overview.name} · labelens explore`;
     find("notes").textContent = overview.notes.join(" ");
     find("colour").replaceChildren(...overview.columns.map((name, j) => new Option(name, j)));
@@ -297,7 +302,7 @@ class App {
     const marks = new Uint8Array(this.n);
     const parts = { all: [0, this.n], heldout: [trained, this.n] };
     const [first, end] = parts[this.part] || [0, trained];
-    for (let i = first; i < end; i++) marks[i] = wanted(i, values) ? 1 : 0;
+    for (let i = first; i < end; i++) marks[i] = wanted(i, values) && !this.away[i] ? 1 : 0;
     this.select(marks);
   }
 

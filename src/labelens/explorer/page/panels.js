@@ -4,7 +4,7 @@ import { count, find, make, say } from "./dom.js";
 import * as server from "./server.js";
 
 export function usePanels(app) {
-  for (const button of document.querySelectorAll("#ask [data-panel]")) {
+  for (const button of document.querySelectorAll("[data-panel]")) {
     button.addEventListener("click", () => ask(app, button.dataset.panel));
   }
 }
@@ -20,6 +20,11 @@ async function ask(app, what) {
     if (panel.arrows && pane.picture === picture) {
       pane.arrows = { picture, list: panel.arrows };
       app.ring();
+    }
+    if (what === "final") {
+      app.away.fill(0);
+      app.repaint();
+      find("ask-title").scrollIntoView({ block: "nearest" });
     }
     say(`${panel.title}. ${panel.sentence}`);
   } catch (problem) {

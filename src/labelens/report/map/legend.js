@@ -178,7 +178,7 @@ export class Colours {
         const share = (values[i] - this.column.low) / span;
         rgb = Number.isNaN(share) ? palette.other : palette.scale[Math.round(255 * Math.max(0, Math.min(1, share)))];
       }
-      if (selected && app.only && !selected[i]) continue;
+      if ((selected && app.only && !selected[i]) || (app.away && app.away[i])) continue;
       if (selected) alpha = selected[i] ? Math.max(alpha, 0.95) : alpha * 0.12;
       look[4 * i] = rgb[0];
       look[4 * i + 1] = rgb[1];
