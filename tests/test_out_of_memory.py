@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from time import sleep
 
@@ -16,6 +17,9 @@ from sklearn.base import clone
 
 import labelens
 from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
+from labelens._base import devices
+from labelens._core import gram, landmarks
+from labelens._engines.sources import open_source
 from labelens._out_of_core import checkpoint, plan, progress
 
 MODELS = [
@@ -319,3 +323,47 @@ def test_transform_leaves_no_torn_file(table, tmp_path, rng):
     with pytest.raises(ValueError, match="has no column 'x4'"):
         labelens.transform(model, tmp_path / "few.parquet", out)
     assert sorted(p.name for p in tmp_path.glob(".labelens*")) == []
+
+
+KEPT = [
+    dict(approximation="exact"),
+    dict(approximation="exact", shrinkage=0.3),
+    dict(approximation="exact", shrinkage="auto"),
+    dict(approximation="exact", shrinkage=0.0),
+    dict(approximation="exact", shrinkage=0.3, target_weight=0.5),
+    dict(approximation="exact", shrinkage=0.3, kernel="polynomial"),
+    dict(approximation="falkon", shrinkage=0.3, n_random_features=600),
+    dict(approximation="falkon", shrinkage=0.3, n_random_features=600, kernel="polynomial"),
+    dict(approximation="nystroem", shrinkage=0.3, n_random_features=600),
+]
+
+
+@pytest.mark.parametrize("parameters", KEPT, ids=str)
+def test_the_plan_has_room_for_all_that_is_made(tmp_path, rng, monkeypatch, parameters):
+    """NumPy's arrays of a fit, as tracemalloc counts them, against the plan without libraries."""
+    monkeypatch.setattr(gram, "DOUBLE_ROWS", 500)
+    monkeypatch.setattr(gram, "FEW", 300)
+    monkeypatch.setattr(landmarks, "DOUBLE_NUMBERS", 1 << 18)
+    n = 1500
+    np.save(tmp_path / "X.npy", rng.normal(size=(n, 8)))
+    np.save(tmp_path / "y.npy", np.arange(n) % 4)
+    source = open_source(tmp_path / "X.npy", tmp_path / "y.npy")
+    model = KernelSupervisedPCA(2, random_state=0, **parameters)
+    labelens.fit(clone(model), tmp_path / "X.npy", label=tmp_path / "y.npy")  # loads and compiles
+    tracemalloc.start()
+    try:
+        labelens.fit(model, tmp_path / "X.npy", label=tmp_path / "y.npy")
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    rows = plan.chunk_rows(model, source, None)
+    planned = plan._fixed(model, source, False) + min(rows, n) * (source.copies + 1) * 64
+    assert planned / 5 < used < planned * 1.1
+
+
+def test_eigenvectors_that_have_no_room(rng, monkeypatch):
+    X, y = rng.normal(size=(300, 3)), np.arange(300) % 3
+    monkeypatch.setattr(devices, "free_bytes", lambda place: 4 * 8 * 300**2)
+    KernelSupervisedPCA(2, approximation="exact", shrinkage=0.3).fit(X, y)
+    with pytest.raises(ValueError, match="300 x 300 kernel matrix and its eigenvectors"):
+        KernelSupervisedPCA(2, approximation="exact", shrinkage=0.0).fit(X, y)

@@ -76,9 +76,9 @@ class GramInBands(Gram):
         self._kernel = kernel
         share = weight / weight.sum()
         self.root = np.sqrt(share)
-        self.dtype = gram_dtype(kernel, rows)
+        n = rows.shape[0]
+        self.dtype = gram_dtype(kernel, n)
         self._all = _rows_there(rows, place, self.dtype)
-        n = self._all.shape[0]
         self._tiles = DeviceTiles(kernel, self._all[0, :])
         left, right = self._tiles.sides(self._all)
         self._count = max(1, min(PRECONDITIONER, n // ROWS_A_LANDMARK))

@@ -228,7 +228,7 @@ class Labelled:
         """`gram` is that of these rows, where it has been made."""
         place, n = _device_of(kept), len(kept.weight)
         if gram is None:
-            size = gram_bytes(n, gram_dtype(kernel, kept.rows), place)
+            size = gram_bytes(n, gram_dtype(kernel, n), place)
             if place is not None and size > devices.free_bytes(place):
                 gram = GramInBands(kernel, kept.rows, kept.weight, place)
             else:

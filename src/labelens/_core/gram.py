@@ -32,30 +32,39 @@ from .tiles import DeviceTiles, HostTiles, bands
 DOUBLE_ROWS = 8192
 COLUMNS = 256  # of the factor that are made at a time
 FEW = 4096  # rows for which one call of LAPACK is as fast
+EIGEN = 4  # float64 matrices next to G while its eigenvectors are made or used
 STEPS = 40  # of conjugate gradients, at most
 TOLERANCE = {np.float32: 1e-10, np.float64: 1e-14}
 COMPARED = 1e-4  # the same where candidates are compared by a kernel that is known
 
 
-def gram_dtype(kernel: Kernel, rows: Any) -> Any:
+def gram_dtype(kernel: Kernel, n: int) -> Any:
     """The dtype of G. In float32 its entries err by 6e-8; systems with it are solved in float64."""
     if isinstance(kernel, KnownKernel):
         return np.float32 if devices.is_single(kernel.matrix) else np.float64
-    small = rows.shape[0] <= DOUBLE_ROWS or not kernel.shift_invariant
+    small = n <= DOUBLE_ROWS or not kernel.shift_invariant
     return np.float64 if small else np.float32
 
 
-def gram_bytes(n: int, dtype: Any, place: devices.Place | None) -> int:
-    """Of G. A device has the factor next to it, and a copy while that is made."""
-    return n * n * np.dtype(dtype).itemsize * (1 if place is None else 3)
+def gram_bytes(n: int, dtype: Any, place: devices.Place | None, eigen: bool = False) -> int:
+    """Of G and its factor, or its eigenvectors.
+
+    A device has the factor next to G, and a copy while that is made.
+    """
+    size = n * n * np.dtype(dtype).itemsize
+    if place is not None:
+        return 3 * size
+    return size * (2 if n <= FEW else 1) + (EIGEN * 8 * n * n if eigen else 0)
 
 
-def too_many_rows(n: int, dtype: Any, place: devices.Place | None) -> ValueError:
+def too_many_rows(
+    n: int, dtype: Any, place: devices.Place | None, eigen: bool = False
+) -> ValueError:
     return devices.no_room(
-        gram_bytes(n, dtype, place),
+        gram_bytes(n, dtype, place, eigen),
         place,
         f"approximation='exact' with shrinkage or target_weight below 1 needs the {n} x {n} "
-        "kernel matrix",
+        f"kernel matrix{' and its eigenvectors' if eigen else ''}",
         "Use approximation='falkon' or 'nystroem', or fit fewer rows.",
     )
 
@@ -67,7 +76,7 @@ class Gram:
         self, kernel: Kernel, rows: Any, weight: Array, tile: int, place: devices.Place | None
     ) -> None:
         n, self._tile, self._place = rows.shape[0], tile, place
-        self.dtype = gram_dtype(kernel, rows)
+        self.dtype = gram_dtype(kernel, n)
         if gram_bytes(n, self.dtype, place) > devices.free_bytes(place):
             raise too_many_rows(n, self.dtype, place)
         share = weight / weight.sum()
@@ -207,16 +216,16 @@ class Gram:
 
     def squared_norm(self) -> float:
         """|G|_F^2."""
-        total = 0.0
-        for here in bands(len(self), len(self)):
-            band = self.matrix[here, :]
-            if self._place is None:  # above the diagonal twice, below it may be the factor
-                band = np.triu(band, here.start + 1)
-            xp = devices.namespace(band)
-            total += float(xp.sum(xp.astype(band, xp.float64) ** 2))
-        return (
-            total if self._place is not None else 2 * total + float(self.diagonal @ self.diagonal)
-        )
+        total, n = 0.0, len(self)
+        if self._place is None:  # above the diagonal twice, below it may be the factor
+            for start in range(0, n, self._tile):
+                band = np.triu(self.matrix[start : start + self._tile, start:], 1)
+                total += float(np.square(band, dtype=np.float64).sum())
+            return 2 * total + float(self.diagonal @ self.diagonal)
+        for here in bands(n, n):
+            xp = self._place.xp
+            total += float(xp.sum(xp.astype(self.matrix[here, :], xp.float64) ** 2))
+        return total
 
     # Systems --------------------------------------------------------------------------------------
 
@@ -298,7 +307,10 @@ class Gram:
         if self._place is not None:
             values, vectors = device_algebra.eigh(matrix)
         else:
-            values, vectors = np.linalg.eigh(matrix.astype(np.float64), UPLO="U")
+            size = gram_bytes(len(self), self.dtype, None, eigen=True) - matrix.nbytes
+            if size > devices.free_bytes(None):
+                raise too_many_rows(len(self), self.dtype, None, eigen=True)
+            values, vectors = np.linalg.eigh(matrix.astype(np.float64, copy=False), UPLO="U")
         error = rounding(values[-1], len(self))
         error += len(self) ** 0.5 * float(np.finfo(self.dtype).eps) * self.diagonal.max()
         keep = np.flatnonzero(values > error)[::-1]

@@ -170,10 +170,10 @@ class Landmarks:
         )
 
 
-def landmark_bytes(n: int, m: int) -> int:
+def landmark_bytes(kernel: Kernel, n: int, m: int) -> int:
     """Estimated memory of a fit of n rows with m landmarks, without the rows."""
     m = min(m, n)
-    size = 8 if n * m <= DOUBLE_NUMBERS else 4
+    size = np.dtype(landmark_dtype(kernel, n, m)).itemsize
     return min(size * n * m, LARGEST_BLOCKS) + size * m * m
 
 

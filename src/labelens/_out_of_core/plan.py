@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._base.threads import one_blas_thread
+from .._core.gram import gram_bytes, gram_dtype
+from .._core.kernels import make_kernel
 from .._core.landmarks import landmark_bytes
 from .._core.moments import BLOCK_ROWS
 from .._engines.sources import Source
@@ -27,6 +29,8 @@ KERNEL_CHUNK_BYTES, KERNEL_BLOCKS = 32 << 20, 16
 SENT_BYTES = 384 << 20
 # Libraries that the first chunk loads, and what allocators keep: measured, rounded up.
 LOADED = 110 << 20
+# Tiles of the kernel matrix that a thread has in hand.
+TILES = 3
 # Of unknown labels so many features, or classes, are assumed.
 LABEL_FEATURES = 256
 
@@ -43,7 +47,7 @@ def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) 
         most = SENT_BYTES
     if memory is not None:
         allowed = as_bytes(memory)
-        fixed = LOADED + source.reader_bytes + _fixed(estimator, source)
+        fixed = LOADED + source.reader_bytes + _fixed(estimator, source, sent)
         needed = fixed + unit * row
         if allowed < needed and source.spare_memory():
             return chunk_rows(estimator, source, memory, sent)
@@ -58,8 +62,10 @@ def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) 
     return max(1, most // source.row_bytes // unit) * unit
 
 
-def _fixed(estimator: Any, source: Source) -> int:
+def _fixed(estimator: Any, source: Source, sent: bool) -> int:
     """Bytes for all that does not grow with the rows of a chunk."""
+    with one_blas_thread() as threads:
+        pass
     d = p = source.head.shape[1]
     if is_kernel_method(estimator):
         p = int(estimator.n_random_features)
@@ -70,9 +76,10 @@ def _fixed(estimator: Any, source: Source) -> int:
                     "knows how many there are: no amount of memory can be promised."
                 )
             kept = source.n_rows * (16 * d + 8 * LABEL_FEATURES)
-            return kept + (landmark_bytes(source.n_rows, p) if has_falkon(estimator) else 0)
-    with one_blas_thread() as threads:
-        pass
+            if sent:  # kernel matrices are on the device
+                return kept
+            tiles = threads * TILES * 8 * BLOCK_ROWS**2
+            return kept + tiles + _system(estimator, source.n_rows, source.labelled)
     scatter, sketch, _, labels = statistics(estimator, source.labelled)
     k = estimator.n_components if isinstance(estimator.n_components, int) else 32
     cross = 8 * p * (LABEL_FEATURES + (k if sketch else 0))
@@ -84,8 +91,22 @@ def _fixed(estimator: Any, source: Source) -> int:
     if is_kernel_method(estimator):
         total += (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)  # buffers of features
         total += 8 * p * d  # frequencies or landmarks
+        if estimator.approximation == "nystroem":
+            total += 4 * 8 * p**2  # their kernel, its factor, the inverse, and a copy
         total += 2 * sample_rows(estimator, source.row_bytes) * source.row_bytes
     return int(total)
+
+
+def _system(estimator: Any, n: int, labelled: bool) -> int:
+    """Bytes for kernel matrices of n rows and what is made of them."""
+    kernel = make_kernel(estimator.kernel, estimator.gamma, estimator.kernel_params)
+    if has_falkon(estimator):
+        return landmark_bytes(kernel, n, estimator.n_random_features)
+    scatter, sketch, *_ = statistics(estimator, labelled)
+    if not scatter and not (sketch and labelled):
+        return 0
+    eigen = not labelled or estimator.target_weight < 1 or estimator.shrinkage == 0
+    return gram_bytes(n, gram_dtype(kernel, n), None, eigen)
 
 
 def as_bytes(memory: Any) -> int:
