@@ -1,4 +1,4 @@
-"""How far to trust the plot: scores, their controls, and which classes are confused."""
+"""Evidence: scores, their baselines, and confused classes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .._fit.task import Kind
 from .contents import Contents, Label
 
 MEANINGS = {
-    "heldout": ("Held-out rows", "neighbours in the embedding, for rows held out of the fit"),
-    "train": ("Training rows", "the same for the rows of the fit: too good"),
-    "raw": ("Raw columns", "held-out rows again, neighbours in all columns, no embedding"),
-    "majority": ("Largest class", "always naming it, without looking"),
-    "shuffled": ("Shuffled labels", "the whole procedure on labels that mean nothing"),
+    "heldout": ("Held-out rows", "predicted from neighbours in the embedding"),
+    "train": ("Training rows", "the same for training rows: too high by construction"),
+    "raw": ("Raw columns", "held-out rows, predicted from neighbours in all columns"),
+    "majority": ("Largest class", "always predicting the largest class"),
+    "shuffled": ("Shuffled labels", "held-out rows, the same procedure with shuffled labels"),
 }
 MOST_CLASSES = 60
 SHADES = 10
@@ -37,20 +37,20 @@ THIRDS = 1 / 3, 2 / 3  # of the way from the baseline to a perfect score
 Z95 = 1.959964
 
 RULE = (
-    "The grades: the baseline is the largest class or shuffled labels, whichever scores higher (0 "
-    "for R²). Chance: the 95 % interval of the held-out score holds the baseline, or the score "
-    "exceeds it by at most 0.01 (0.05 for R²). Weak, moderate, strong: it covers less than a "
-    "third, less than two thirds, or more of the way from the baseline to 1. A difference from raw "
-    "columns or training rows is named when it exceeds two standard errors and 0.01 (half the "
-    "interval and 0.05 for R²). Raw columns are called about as good only if two standard errors "
-    "around the difference are within 0.05 (0.1 for R²). Intervals are Wilson's for accuracy, and "
-    "by Fisher's z of the correlation for R²."
+    "Grades: the baseline is the larger score of the largest class and shuffled labels (0 for R²). "
+    "Chance: the 95 % interval of the held-out score contains the baseline, or the score exceeds "
+    "it by at most 0.01 (0.05 for R²). Weak, moderate, strong: the score covers less than a third, "
+    "less than two thirds, or more of the way from the baseline to 1. The verdict mentions a "
+    "difference from raw columns or training rows if it exceeds two standard errors and 0.01 (half "
+    "the interval and 0.05 for R²). Raw columns are about as good if two standard errors around "
+    "the difference are within 0.05 (0.1 for R²). Intervals are Wilson's for accuracy, and use "
+    "Fisher's z of the correlation for R²."
 )
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the scores say of one embedding."""
+    """Interpretation of the scores of one embedding."""
 
     grade: str  # one of GRADES, or UNKNOWN
     sentence: str
@@ -85,7 +85,7 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> Verdict:
     is_r2 = scores["metric"] == "k-NN R^2"
 
     def margin(one: float, other: float) -> float:
-        """What a difference has to exceed, lest it be chance."""
+        """The smallest difference that is not noise."""
         if is_r2:
             low, high = interval(scores, n_heldout)
             return max(0.05, (high - low) / 2)
@@ -105,7 +105,7 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> Verdict:
         f"{'R²' if is_r2 else 'accuracy'} {heldout:z.3f} (95 % interval {low:z.3f} to {high:z.3f})"
         + (f", {name} {baseline:z.3f}" if name else "")
     )
-    # Of the same held-out rows: the interval that the reader sees decides.
+    # The interval that the report shows decides.
     if name and (low <= baseline or heldout - baseline <= (0.05 if is_r2 else 0.01)):
         return Verdict(
             GRADES[0],
@@ -117,31 +117,31 @@ def interpret(scores: Mapping[str, Any], n_heldout: int) -> Verdict:
     if raw is not None:
         sentence += f"; {_compared(heldout, raw, margin(heldout, raw), is_r2)}"
     if train is not None and train - heldout > max(0.1, margin(train, heldout)):
-        sentence += "; it fits the training rows much better, so trust the held-out number only"
+        sentence += "; the score of training rows is much higher, a sign of overfitting"
     if shuffled is None:
-        sentence += "; no control with shuffled labels was run"
+        sentence += "; shuffled labels were not tried"
     return Verdict(GRADES[level], sentence + ".")
 
 
 def _compared(heldout: float, raw: float, margin: float, is_r2: bool) -> str:
-    """In words; `margin` is what the difference has to exceed."""
+    """The comparison in words; `margin` is the smallest difference that is not noise."""
     if heldout - raw > margin:
         return f"better than the raw columns ({raw:z.3f})"
     if raw - heldout > margin:
-        return f"less well than the raw columns ({raw:z.3f})"
+        return f"worse than the raw columns ({raw:z.3f})"
     if margin + abs(heldout - raw) <= SAME * (2 if is_r2 else 1):
-        return f"about as well as the raw columns ({raw:z.3f})"
-    return f"the raw columns have {raw:z.3f}, and the held-out rows are too few to compare"
+        return f"about as good as the raw columns ({raw:z.3f})"
+    return f"the raw columns have {raw:z.3f}; with so few held-out rows this is a tie"
 
 
 def control(contents: Contents) -> str:
-    """The embedding and its control with shuffled labels, side by side; empty without one."""
+    """The embedding next to that of shuffled labels; empty if there is none."""
     if contents.control is None:
         return ""
     figure = require("matplotlib.figure", extra="cli").Figure((11, 5), layout="constrained")
     values = next(iter(contents.labels.values())).values
     mixed = contents.control[1] if contents.control[1].ndim == 1 else contents.control[1][:, 0]
-    panels = (("Labels as given", contents.Z, values), ("Shuffled", contents.control[0], mixed))
+    panels = (("Given labels", contents.Z, values), ("Shuffled", contents.control[0], mixed))
     for ax, (title, Z, labels) in zip(figure.subplots(1, 2), panels, strict=True):
         drawn = np.isfinite(Z).all(axis=1) & np.isfinite(contents.control[0]).all(axis=1)
         kind: Kind = "numbers" if contents.continuous else "classes"
@@ -157,36 +157,36 @@ def control(contents: Contents) -> str:
         figure.savefig(image, format="png", dpi=90, metadata={"Software": None})
     data = base64.b64encode(image.getvalue()).decode()
     return paragraph(
-        "The same procedure with shuffled labels, same rows: groups that appear here too are not "
-        "in the data."
+        "The same procedure with the given and with shuffled labels. Groups that also appear with "
+        "shuffled labels are not evidence of a dependence on the labels."
     ) + (
         f'<img src="data:image/png;base64,{data}" style="max-width: 100%" alt="Held-out rows: '
-        'with the labels as given, and with shuffled labels.">\n'
+        'with the given labels, and with shuffled labels.">\n'
     )
 
 
 def advice(grade: str, model: Any, chosen: bool = False) -> str:
-    """What to try where an embedding shows little; empty where it shows enough.
+    """Suggestions for weak embeddings; empty for strong ones.
 
-    `chosen` says that `select` has compared methods and settings already.
+    `chosen`: `select` has already compared methods and parameters.
     """
     if grade not in GRADES[:3]:
         return ""
     if chosen:
         return (
-            "Method and settings were chosen by cross-validation: more rows or other columns may "
-            "help more than other settings."
+            "Cross-validation chose the method and its parameters, so more rows or other columns "
+            "may help more than other parameters."
         )
     base = getattr(model, "estimator_", getattr(model, "estimator", model))
     if not hasattr(base, "kernel"):
-        return "Next, try a kernel method, which finds curved directions: --method kspca."
+        return "Next, try a nonlinear method: --method kspca."
     if isinstance(base.shrinkage, float) and base.shrinkage > LIGHT:
         return f"Next, try less shrinkage: --shrinkage {LIGHT:g}."
     return "Next, try another gamma: --gamma auto."
 
 
 def honesty(contents: Contents) -> str:
-    """For every label the numbers that its verdict rests on."""
+    """The scores behind the verdict of each label."""
     parts = [
         heading(contents, name) + _scores(contents, label)
         for name, label in contents.labels.items()
@@ -195,7 +195,7 @@ def honesty(contents: Contents) -> str:
 
 
 def verdicts(contents: Contents) -> str:
-    """For every label its grade, the sentence behind it and what to try next."""
+    """The grade of each label, a sentence with its scores, and a suggestion."""
     lines = []
     for name, label in contents.labels.items():
         verdict = interpret(label.scores, int(np.sum(contents.test)))
@@ -243,7 +243,7 @@ def _scores(contents: Contents, label: Label) -> str:
     absence = paragraph(f"Not measured: {', '.join(absent)}.") if absent else ""
     return (
         f'<div class="honesty"><table class="scores"><caption class="hidden">{escape(metric)}, '
-        f"and what it is compared with</caption>"
+        f"and its baselines</caption>"
         f'<thead><tr><th scope="col">{escape(metric)}</th>'
         f'<th scope="col" class="track" aria-label="As a bar"></th>'
         f'<th scope="col" class="number">Score</th></tr></thead>'
@@ -252,9 +252,9 @@ def _scores(contents: Contents, label: Label) -> str:
 
 
 def confusion(contents: Contents) -> str:
-    """Heat maps that are tables: rows are true classes, columns what 1-NN said."""
+    """Confusion matrices as tables: rows are true classes, columns predicted ones."""
     if contents.continuous:
-        return paragraph("The labels are numbers, so there are no classes to confuse.")
+        return paragraph("The labels are numbers, so there is no confusion matrix.")
     return "".join(
         heading(contents, name) + _matrix(name, label) for name, label in contents.labels.items()
     )
@@ -262,18 +262,18 @@ def confusion(contents: Contents) -> str:
 
 def _matrix(name: str, label: Label) -> str:
     if label.confusion is None:
-        return paragraph("No held-out predictions were given, so there is nothing to show.")
+        return paragraph("There are no held-out predictions.")
     names = [str(name) for name in label.confusion[0]]
     counts = np.asarray(label.confusion[1], dtype=np.int64)
     if not counts.sum():
-        return paragraph("No rows were held out, so there is nothing to show.")
+        return paragraph("No rows were held out.")
     text = paragraph(_mistakes(names, counts))
     keep = np.arange(len(names))
     if len(names) > MOST_CLASSES:
         wrong = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
         keep = np.sort(np.argsort(-wrong, kind="stable")[:MOST_CLASSES])
         text += paragraph(
-            f"Shown are the {MOST_CLASSES} most confused of {len(names):,} classes; shades are "
+            f"The table has the {MOST_CLASSES} most confused of {len(names):,} classes. Shades are "
             "shares of all held-out rows of a class."
         )
     totals = np.maximum(counts.sum(axis=1), 1)
@@ -284,12 +284,12 @@ def _matrix(name: str, label: Label) -> str:
         lines.append(f'<tr><th scope="row">{_name(names[i])}</th>{cells}</tr>')
     dense = " dense" if len(keep) > 12 else ""
     matrix = (
-        f'<table class="confusion{dense}"><thead><tr><th scope="col">true \\ said</th>{head}'
+        f'<table class="confusion{dense}"><thead><tr><th scope="col">true \\ predicted</th>{head}'
         f"</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
     return (
         f'{text}<p class="soft small">Rows are the true classes, columns the predicted ones. '
-        "Blue is right, orange is wrong; the darker, the larger the share of the row.</p>"
+        "Blue: correct. Orange: wrong. Darker shades are larger shares of the row.</p>"
         f"{scrolled(matrix, f'Confusion of {name}')}\n"
     )
 
@@ -307,12 +307,12 @@ def _cell(count: int, total: int, right: bool) -> str:
 
 def _mistakes(names: Sequence[str], counts: Any) -> str:
     right, all_ = int(np.trace(counts)), int(counts.sum())
-    sentence = f"Of {all_:,} held-out rows, 1-NN names {right:,} right ({right / all_:.1%})."
+    sentence = f"Of {all_:,} held-out rows, 1-NN predicts {right:,} correctly ({right / all_:.1%})."
     wrong = counts - np.diag(np.diag(counts))
     confused = []
     for _ in range(3):  # three searches are faster than sorting millions of pairs
         i, j = divmod(int(wrong.argmax()), len(names))
         if wrong[i, j]:
-            confused.append(f"“{names[i]}” taken for “{names[j]}” ({wrong[i, j]:,})")
+            confused.append(f"“{names[i]}” predicted as “{names[j]}” ({wrong[i, j]:,})")
         wrong[i, j] = 0
-    return f"{sentence} Most often: {', '.join(confused)}." if confused else sentence
+    return f"{sentence} Most frequent errors: {', '.join(confused)}." if confused else sentence

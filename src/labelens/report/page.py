@@ -80,16 +80,16 @@ def embed(value: Any) -> str:
 def _sections(contents: Contents, scatter: ScatterPlot) -> str:
     sections = [
         ("embedding", '<span class="hidden">The embedding</span>', _picture(scatter)),
-        ("honesty", "How far to trust it", honesty(contents)),
+        ("honesty", "Accuracy and baselines", honesty(contents)),
         ("control", "Shuffled labels", control(contents)),
-        ("confusion", "Which classes are confused", confusion(contents)),
-        ("scree", "What each component adds", scree(contents)),
+        ("confusion", "Confused classes", confusion(contents)),
+        ("scree", "Components", scree(contents)),
         ("gamma", "Kernel coefficient gamma", gamma(contents)),
-        ("importances", "Which columns matter", importance_bars(contents)),
-        ("checks", "Other rows, other seeds, shuffled labels", checks(contents)),
-        ("loadings", "What each component weighs", loadings(contents)),
+        ("importances", "Important columns", importance_bars(contents)),
+        ("checks", "Stability and p-value", checks(contents)),
+        ("loadings", "Weights of the columns", loadings(contents)),
         ("about", "Parameters, versions and machine", facts(contents.about)),
-        ("repeat", "Repeat it", f"<pre><code>{escape(contents.command)}</code></pre>"),
+        ("repeat", "Command", f"<pre><code>{escape(contents.command)}</code></pre>"),
     ]
     made = {
         name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>'
@@ -118,7 +118,7 @@ def _keys(contents: Contents) -> str:
 
 def _picture(scatter: ScatterPlot) -> str:
     if not len(scatter.rows):
-        return paragraph("No row has finite coordinates, so there is nothing to draw.")
+        return paragraph("No row has finite coordinates.")
     parts = _choice("part", [("all", "All"), ("heldout", "Held-out"), ("train", "Train")])
     names = [*(one.name for one in scatter.colourings), *map(str, scatter.contents.hover)]
     axes = ""

@@ -81,12 +81,12 @@ class ScatterPlot:
         return {}
 
     def sentences(self) -> str:
-        """What is drawn and what is not, with the numbers."""
+        """Which rows and components are drawn."""
         n, drawn, k = len(self.contents.Z), len(self.rows), np.shape(self.contents.Z)[1]
         notices = []
         if drawn + self.lost < n:
             notices.append(
-                f"Of {n:,} rows a sample of {drawn:,} is drawn (the limit is {LIMIT:,}), "
+                f"The map has a sample of {drawn:,} of {n:,} rows (the limit is {LIMIT:,}), "
                 "stratified by label and part."
             )
         if self.lost:
@@ -104,13 +104,13 @@ class ScatterPlot:
         Z, held = np.asarray(contents.Z)[self.rows], np.asarray(contents.test)[self.rows]
         text = "Every point is a row. Held-out rows are solid, training rows pale. "
         if np.shape(contents.Z)[1] > 1:
-            text += "Its place is given by components 1 and 2. "
+            text += "The axes are components 1 and 2. "
         else:
-            text += "Its place across is component 1; up and down is "
-            text += "its label. " if contents.continuous else "its class, spread at random. "
+            text += "The horizontal axis is component 1, the vertical axis the "
+            text += "label. " if contents.continuous else "class, with random noise. "
         if len(self.colourings) > 1:
             names = ", ".join(f"“{colouring.name}”" for colouring in self.colourings)
-            text += f"“Colour by” chooses the column that gives the colours, such as {names}. "
+            text += f"“Colour by” selects the column of the colours, such as {names}. "
         else:
             text += self.colourings[0].sentence()
         spans = [

@@ -24,21 +24,21 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 8, 30, 42
 
 
 def scree(contents: Contents) -> str:
-    """The share of dependence on the labels that every component adds."""
+    """The share of the dependence on the labels of each component."""
     shares = getattr(contents.model, "dependence_ratio_", None)
     if shares is None or not np.isfinite(shares := np.asarray(shares, dtype=np.float64)).any():
-        return paragraph("The model does not say how much its components depend on the labels.")
+        return paragraph("This model has no shares of dependence for its components.")
     shown = np.nan_to_num(shares[:MOST_BARS], posinf=0.0, neginf=0.0)
     cut = f" The first {MOST_BARS} of {len(shares):,} are drawn." if len(shares) > MOST_BARS else ""
     most = int(np.searchsorted(np.cumsum(shown), 0.9 * shown.sum()) + 1)
     summary = (
-        f"Component 1 adds {shown[0]:.1%} of the dependence (HSIC) between all columns and the "
+        f"Component 1 has {shown[0]:.1%} of the dependence (HSIC) between all columns and the "
         "labels"
     )
     if len(shown) > 1:
-        summary += f"; {len(shown)} components together hold {shown.sum():.1%}"
+        summary += f"; {len(shown)} components together have {shown.sum():.1%}"
     if len(shown) > 2:
-        summary += f", nine tenths of it in the first {most}"
+        summary += f", nine tenths of this in the first {most}"
     summary += "."
     dependence = np.asarray(getattr(contents.model, "dependence_", np.full(len(shares), np.nan)))
     rows = [
@@ -61,11 +61,11 @@ def loadings(contents: Contents) -> str:
         return ""
     if hasattr(model, "kernel"):
         return paragraph(
-            "A kernel method weighs features of its kernel, not columns of the data, so it has no "
-            "loadings to show."
+            "A kernel method has weights of its kernel features, not of the columns, so it has no "
+            "loadings."
         )
     if weights is None:
-        return paragraph("The model has no components_, so there are no loadings to show.")
+        return paragraph("The model has no components_, so it has no loadings.")
     weights = np.asarray(weights, dtype=np.float64)
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -75,15 +75,15 @@ def loadings(contents: Contents) -> str:
         top = np.argsort(-np.abs(row), kind="stable")[:MOST_WEIGHTS]
         top = top[row[top] != 0]
         if not len(top):
-            cards.append(_card(i, paragraph("All weights are zero: it carries no information.")))
+            cards.append(_card(i, paragraph("All weights are zero: no information on labels.")))
             continue
         if not first:
             words = " and ".join(f"“{names[j]}” ({row[j]:.2g})" for j in top[:2])
-            first = f" Component {i + 1} weighs {words} most."
+            first = f" Component {i + 1} has its largest weights for {words}."
         cards.append(_card(i, _weights([str(names[j]) for j in top], row[top])))
     scale = getattr(model, "scale", None)
     lead = f"Weights of the columns{f' after {scale} scaling' if scale else ''}: "
-    lead += f"at most {MOST_WEIGHTS} of {weights.shape[1]:,} a component, the largest first."
+    lead += f"at most {MOST_WEIGHTS} of {weights.shape[1]:,} per component, the largest first."
     if len(weights) > MOST_CARDS:
         lead += f" The first {MOST_CARDS} of {len(weights):,} components are shown."
     return paragraph(lead + first) + f'<div class="cards">{"".join(cards)}</div>\n'
@@ -106,9 +106,9 @@ def importance_bars(contents: Contents) -> str:
             break
     unit = "a standard deviation" if found.standardized else "a unit"
     lead = (
-        f"Shares in the squared change of the embedding by {unit} of each column: at most "
-        f"{MOST_WEIGHTS} of {len(found.names):,}. The bars of a class are for the direction from "
-        "the mean of all rows to that of the class. Correlated columns share their importance."
+        f"Share of each column in the squared change of the embedding by {unit}: at most "
+        f"{MOST_WEIGHTS} of {len(found.names):,} columns. The bars of a class show the direction "
+        "from the mean of all rows to that of the class. Correlated columns share importance."
     )
     return paragraph(lead) + f'<div class="cards">{"".join(cards)}</div>\n'
 
@@ -117,11 +117,11 @@ def gamma(contents: Contents) -> str:
     """Held-out score against the kernel coefficient gamma."""
     given = contents.gamma_curve
     if given is None:
-        return paragraph("No values of gamma were compared in this run.")
+        return paragraph("This run did not compare values of gamma.")
     lists = [np.asarray(given[key], dtype=np.float64) for key in CURVE]
     good = np.isfinite(lists).all(axis=0) & (lists[0] > 0)
     if not good.any():
-        return paragraph("No value of gamma gave a number, so there is nothing to draw.")
+        return paragraph("No value of gamma has a finite score.")
     order = np.argsort(lists[0][good], kind="stable")
     gammas, mean, std, control = (values[good][order] for values in lists)
     best = int(np.argmax(mean))
@@ -131,7 +131,7 @@ def gamma(contents: Contents) -> str:
         f"{gammas[best]:.3g}; shuffled labels reach {control[best]:z.3f} there."
     )
     if best in (0, len(gammas) - 1) and len(gammas) > 2:
-        summary += " That is the edge of what was tried: a better value may lie beyond."
+        summary += " This is the end of the range, so a better value may lie beyond."
     key = "Line and band: mean and one standard deviation. Dashed: shuffled labels."
     if used is not None and gammas[0] <= used <= gammas[-1]:
         key += f" Vertical: the gamma of this model, {used:.3g}."
@@ -149,7 +149,7 @@ def gamma(contents: Contents) -> str:
 
 
 def _numbers(markup: str) -> str:
-    return f"<details><summary>The numbers</summary>{markup}</details>\n"
+    return f"<details><summary>Table</summary>{markup}</details>\n"
 
 
 def _card(i: int, markup: str) -> str:
