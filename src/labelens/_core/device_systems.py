@@ -16,8 +16,7 @@ from .._base import device_algebra, devices
 from .exact_kernel import KernelRows
 from .gram import Gram, conjugate_gradients, gram_dtype, too_many_rows
 from .kernels import Kernel
-from .landmarks import STEPS, TOLERANCE, landmark_dtype
-from .maps.base import feature_generator
+from .landmarks import LandmarkSystem
 from .moments import Array
 from .spectrum import or_one
 from .tiles import DeviceTiles, bands
@@ -180,25 +179,21 @@ class GramInBands(Gram):
         raise too_many_rows(len(self), self.dtype, self._device)
 
 
-class DeviceLandmarks:
+class DeviceLandmarks(LandmarkSystem):
     """As `Landmarks`, where the rows are."""
 
     def __init__(
         self, kernel: Kernel, kept: KernelRows, beta: Array, count: int, seed: int, place: Any
     ) -> None:
-        self._place, self._kernel, xp = place, kernel, place.xp
-        n = len(kept.weight)
-        which = np.sort(feature_generator(seed).permutation(n)[:count])
-        self.dtype = landmark_dtype(kernel, n, len(which))
+        super().__init__(kernel, kept, count, seed)
+        self._place, xp = place, place.xp
         every = _rows_there(kept.rows, place, self.dtype)
-        self.rows = devices.rows_at(every, which)
-        self.share = kept.weight / kept.weight.sum()
-        self._theirs = kept.weight[which] / kept.weight[which].sum()
+        self.rows = devices.rows_at(every, self._which)
         self._tiles = DeviceTiles(kernel, every[0, :])
         mine, right = self._tiles.sides(self.rows)
         self._make_own = lambda: self._tiles.between(mine, right)
         # K_mm + j I with the least j for which it has a factor.
-        m, eps = len(which), float(np.finfo(self.dtype).eps)
+        n, m, eps = len(self.share), len(self._which), float(np.finfo(self.dtype).eps)
         least = 4 * eps * or_one(m * self._mean_diagonal(self.rows, np.full(m, 1 / m)))
         self._factor, times = _root(self._make_own, least)
         self._least = times * least
@@ -211,10 +206,7 @@ class DeviceLandmarks:
         self._share_there = devices.like(self.share[:, None], self._factor)
         columns = devices.like(np.column_stack([self.share, beta]), self._factor)
         sums = self._sum(lambda here, band: xp.matrix_transpose(band) @ columns[here, :])
-        self.mean = sums[:, 0]
-        self.cross = self._solved(sums[:, 1:], False)
-        self.level = float(np.sum(self._solved(sums[:, :1], False) ** 2))
-        self.trace = max(self._mean_diagonal(every, self.share) - self.level, 0.0)
+        self._summed(sums, self._mean_diagonal(every, self.share))
 
     def _sum(self, function: Callable[[slice, Any], Any]) -> Array:
         """The sum over the bands of K_nm, (m, q), in float64."""
@@ -242,44 +234,32 @@ class DeviceLandmarks:
         made = device_algebra.solve_triangular(self._factor, there, transposed)
         return np.asarray(devices.host(made), dtype=np.float64)
 
+    def _lower(self, columns: Array) -> Array:
+        return self._solved(columns, False)
+
     def lift(self, columns: Array) -> Array:
-        """L^-T columns: coefficients of the landmarks."""
         return self._solved(columns, True)
 
-    def _times(self, columns: Array, a: float, s: float) -> Array:
-        """B columns, (m, q)."""
-        xp, lifted = self._place.xp, self.lift(columns)
-        level = devices.like(self.mean @ lifted, self._factor)
-        there = devices.like(lifted, self._factor)
+    def _scattered(self, lifted: Array, level: Array) -> Array:
+        there, shift = (devices.like(values, self._factor) for values in (lifted, level))
 
         def part(here: slice, band: Any) -> Any:
-            inside = self._share_there[here, :] * (band @ there - level)
-            return xp.matrix_transpose(band) @ inside
+            inside = self._share_there[here, :] * (band @ there - shift)
+            return self._place.xp.matrix_transpose(band) @ inside
 
-        return a * self._solved(self._sum(part), False) + s * columns
+        return self._sum(part)
 
-    def solve(self, columns: Array, s: float) -> Array:
-        """B^-1 columns, for 0 < s < 1."""
-        a = (1 - s) * len(self.share) / or_one(self.trace)
-        shift = devices.like(self._least + s / a / self._theirs, self._factor)
-        ridged, _ = _root(self._make_own, shift)
+    def _ridged(self, shift: Array) -> Callable[[Array], Array]:
+        there = devices.like(self._least + shift, self._factor)
+        ridged, _ = _root(self._make_own, there)
 
-        def precondition(rest: Array) -> Array:
-            inside = self._factor @ devices.like(rest, self._factor)
+        def inside(columns: Array) -> Array:
+            made = self._factor @ devices.like(columns, self._factor)
             for transposed in (False, True):
-                inside = device_algebra.solve_triangular(ridged, inside, transposed)
-            inside = devices.host(inside).astype(np.float64)
-            return self._solved(inside / self._theirs[:, None], False) / a
+                made = device_algebra.solve_triangular(ridged, made, transposed)
+            return np.asarray(devices.host(made), dtype=np.float64)
 
-        steps = STEPS[self.dtype]
-        return conjugate_gradients(
-            lambda X: self._times(X, a, s),
-            precondition,
-            columns,
-            TOLERANCE[self.dtype],
-            steps,
-            steps,
-        )
+        return inside
 
 
 def _root(make: Callable[[], Any], shift: Any) -> tuple[Any, float]:

@@ -15,6 +15,7 @@ One (m, m) array holds both: L below its diagonal, the other factor above it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -40,19 +41,74 @@ STEPS = {np.float32: 100, np.float64: 1000}  # at most
 FEW = 32  # rows of which k(x, x) is taken at a time
 
 
-class Landmarks:
+class LandmarkSystem(ABC):
+    """Systems with B; a subclass has K_nm and the factors, on the host or on a device."""
+
+    rows: Any  # (m, d)
+    mean: Array  # (m,) of K_nm
+    cross: Array  # (m, q) C_xy
+    level: float  # |mean of phi|^2
+    trace: float
+
+    def __init__(self, kernel: Kernel, kept: KernelRows, count: int, seed: int) -> None:
+        n = len(kept.weight)
+        self._which = np.sort(feature_generator(seed).permutation(n)[:count])
+        self._kernel = kernel
+        self.share = kept.weight / kept.weight.sum()
+        theirs = kept.weight[self._which]
+        self._theirs = theirs / theirs.sum()  # of the landmarks
+        self.dtype = landmark_dtype(kernel, n, len(theirs))
+
+    def _summed(self, sums: Array, diagonal: float) -> None:
+        """Take in K_mn of the weights and of beta_0, and the mean of k(x, x)."""
+        self.mean, self.cross = sums[:, 0], self._lower(sums[:, 1:])
+        self.level = float(np.sum(self._lower(sums[:, :1]) ** 2))
+        self.trace = max(diagonal - self.level, 0.0)
+
+    @abstractmethod
+    def _lower(self, columns: Array) -> Array:
+        """L^-1 columns."""
+
+    @abstractmethod
+    def lift(self, columns: Array) -> Array:
+        """L^-T columns: coefficients of the landmarks."""
+
+    @abstractmethod
+    def _scattered(self, lifted: Array, level: Array) -> Array:
+        """K_mn (D - D 1 1^T D) K_nm columns, whose means over the rows are the level."""
+
+    @abstractmethod
+    def _ridged(self, shift: Array) -> Callable[[Array], Array]:
+        """Columns -> (K_mm + diag(shift))^-1 L columns."""
+
+    def solve(self, columns: Array, s: float) -> Array:
+        """B^-1 columns, for 0 < s < 1."""
+        a = (1 - s) * len(self.share) / or_one(self.trace)
+        inside = self._ridged(s / a / self._theirs)
+
+        def times(columns: Array) -> Array:
+            lifted = self.lift(columns)
+            return a * self._lower(self._scattered(lifted, self.mean @ lifted)) + s * columns
+
+        def precondition(rest: Array) -> Array:
+            return self._lower(inside(rest) / self._theirs[:, None]) / a
+
+        steps = STEPS[self.dtype]
+        return conjugate_gradients(
+            times, precondition, columns, TOLERANCE[self.dtype], steps, steps
+        )
+
+
+class Landmarks(LandmarkSystem):
     """K_nm of all rows and their landmarks, which are drawn at random; on the host."""
 
     def __init__(
         self, kernel: Kernel, kept: KernelRows, beta: Array, count: int, seed: int, tile: int
     ) -> None:
-        n = kept.rows.shape[0]
-        which = np.sort(feature_generator(seed).permutation(n)[:count])
-        self.rows = kept.rows[which]  # (m, d)
-        self.share = kept.weight / kept.weight.sum()
-        self._theirs = kept.weight[which] / kept.weight[which].sum()  # of the landmarks
-        self.dtype = landmark_dtype(kernel, n, len(which))
-        self._kernel, self._all, self._tile = kernel, kept.rows, tile
+        super().__init__(kernel, kept, count, seed)
+        which = self._which
+        self.rows = kept.rows[which]
+        self._all, self._tile = kept.rows, tile
         self._view = HostTiles(kernel, self.rows, tile, self.dtype)
         self._blocks: dict[int, Any] = {}
         self._matrix = np.empty((len(which), len(which)), dtype=self.dtype)
@@ -68,11 +124,8 @@ class Landmarks:
             return block.T @ columns[here]
 
         sums = self._sum(first, columns.shape[1])
-        self.mean = sums[:, 0]  # (m,) of K_nm
         self._factorize()
-        self.cross = self._lower(sums[:, 1:])  # (m, q) C_xy
-        self.level = float(np.sum(self._lower(sums[:, :1]) ** 2))  # |mean of phi|^2
-        self.trace = max(self._mean_diagonal() - self.level, 0.0)
+        self._summed(sums, self._mean_diagonal())
 
     def __len__(self) -> int:
         return len(self._matrix)
@@ -105,16 +158,14 @@ class Landmarks:
             total += part
         return total
 
-    def _times(self, columns: Array, a: float, s: float) -> Array:
-        """B columns, (m, q)."""
-        columns_there = self.lift(columns)
-        level, single = self.mean @ columns_there, columns_there.astype(self.dtype)
+    def _scattered(self, lifted: Array, level: Array) -> Array:
+        single = lifted.astype(self.dtype)
 
         def band(start: int) -> Array:
             block, share = self._block(start), self.share[start : start + self._tile, None]
             return block.T @ (share * (block @ single - level)).astype(self.dtype)
 
-        return a * self._lower(self._sum(band, columns.shape[1])) + s * columns
+        return self._sum(band, lifted.shape[1])
 
     # Factors --------------------------------------------------------------------------------------
 
@@ -124,7 +175,7 @@ class Landmarks:
         least = 4 * float(np.finfo(self.dtype).eps) * or_one(float(diagonal.sum()))
         while not factorize(self._matrix, self._matrix.T, diagonal + least):
             least *= 8
-        self._diagonal, self._ridged = diagonal + least, np.zeros(0)
+        self._diagonal = diagonal + least
         self._pivots = [self._matrix.diagonal().copy()]
         self._multiply, self._solve = linalg.get_blas_funcs(("trmm", "trsm"), (self._matrix,))
 
@@ -139,35 +190,23 @@ class Landmarks:
         return made.astype(np.float64)
 
     def _lower(self, columns: Array) -> Array:
-        """L^-1 columns."""
         return self._by(self._solve, 0, False, columns)
 
     def lift(self, columns: Array) -> Array:
-        """L^-T columns: coefficients of the landmarks."""
         return self._by(self._solve, 0, True, columns)
 
-    def solve(self, columns: Array, s: float) -> Array:
-        """B^-1 columns, for 0 < s < 1."""
-        a = (1 - s) * len(self.share) / or_one(self.trace)
+    def _ridged(self, shift: Array) -> Callable[[Array], Array]:
         upper = self._matrix.T
-        factorize(upper, upper, self._diagonal + s / a / self._theirs)
+        factorize(upper, upper, self._diagonal + shift)
         self._pivots.append(self._matrix.diagonal().copy())
 
-        def precondition(rest: Array) -> Array:
-            inside = self._by(self._multiply, 0, False, rest)
+        def inside(columns: Array) -> Array:
+            columns = self._by(self._multiply, 0, False, columns)
             for transposed in (False, True):
-                inside = self._by(self._solve, 1, transposed, inside)
-            return self._lower(inside / self._theirs[:, None]) / a
+                columns = self._by(self._solve, 1, transposed, columns)
+            return columns
 
-        steps = STEPS[self.dtype]
-        return conjugate_gradients(
-            lambda X: self._times(X, a, s),
-            precondition,
-            columns,
-            TOLERANCE[self.dtype],
-            steps,
-            steps,
-        )
+        return inside
 
 
 def landmark_bytes(kernel: Kernel, n: int, m: int) -> int:

@@ -7,16 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import ClassifierMixin, clone
 
 from .._base import devices
-from .._base.page import DocumentationLink
 from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
 from .._base.validation import (
     check_is_fitted,
@@ -34,11 +27,7 @@ from .._core.moments import Array
 from .._fit.task import embedded
 from ..methods import SupervisedPCA
 from .arrange import Grown, arrange, blocks, place
-from .classes import (
-    LabelledRows,
-    read_classes,
-    with_components,
-)
+from .classes import LabelledRows, RowMap, check_temperature, read_classes, with_components
 from .conformal import Conformal, ConformalSets
 from .selection import select
 
@@ -48,14 +37,7 @@ LAYOUTS = ("plane", "circle", "sphere")
 FEWEST_ROWS = 10  # for `select`
 
 
-class Atlas(
-    DocumentationLink,
-    ConformalSets,
-    ClassNamePrefixFeaturesOutMixin,
-    ClassifierMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class Atlas(ConformalSets, ClassifierMixin, RowMap):
     """A map of classes that separates them and shows the variation within each.
 
     Every class has a disc; similar classes have discs near each other. The class probabilities of
@@ -264,22 +246,9 @@ class Atlas(
             self._grown.arrange(self)
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray[Any]:
-        """Place rows on the map.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2), or (n_samples, 3) for layout="sphere"
-            float32 if X is, else float64; where X is.
-        """
+    def _placed(self, X: Any) -> tuple[Any, Array]:
         rows, scores = self._scored(X)
-        places = place(self, scores, self._local.project(devices.host(rows)))
-        places = places.astype(np.float32 if devices.is_single(rows) else np.float64)
-        return devices.shown_at(places, devices.place_of(X))
+        return rows, place(self, scores, self._local.project(devices.host(rows)))
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Compute calibrated class probabilities.
@@ -315,16 +284,7 @@ class Atlas(
             names = ", ".join(map(repr, LAYOUTS))
             raise ValueError(f"layout must be one of {names}, got {self.layout!r}.")
         check_number(self.detail, "detail", 0, 1)
-        if not isinstance(self.temperature, str):
-            check_number(self.temperature, "temperature", 0, open_low=True)
-        elif self.temperature != "auto":
-            raise ValueError(
-                f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
-            )
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "anchors_")
-        return check_rows(self, X, reset=False)
+        check_temperature(self.temperature)
 
     def _scored(self, X: Any) -> tuple[Any, Array]:
         """The rows, and their (n, c) class scores on the host."""
@@ -341,15 +301,8 @@ class Atlas(
         return self._scores.votes is not None
 
     @property
-    def _n_features_out(self) -> int:
+    def _n_features_out(self) -> int:  # type: ignore[override]
         return int(self.anchors_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def state_of(atlas: Atlas) -> tuple[ClassScores, LocalMaps, Conformal]:

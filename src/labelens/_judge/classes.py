@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import DataConversionWarning
 
 from .._base import devices
+from .._base.page import DocumentationLink
+from .._base.types import MatrixLike
+from .._base.validation import check_is_fitted, check_number, check_rows
 from .._base.warn import warn_user
 from .._core.class_scores import Codes
 from .._core.labels import choose_kernel, read_labels
@@ -27,6 +30,51 @@ from .crossed import FoldEmbedding, fold_embeddings
 # of these is held out.
 FEW_ROWS, FOLDS, HELD_OUT, MOST_KEPT = 3000, 5, 0.2, 15_000
 ALWAYS = 5  # rows of a class that are kept in any case
+
+
+class RowMap(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A map that places rows in few dimensions, by their labels."""
+
+    _n_features_out = 2
+    _fitted = "anchors_"  # an attribute of fitted maps
+
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
+        """Place rows on the map.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2), or (n_samples, 3) for a sphere
+            float32 if X is, else float64; of the library and the device of X.
+        """
+        rows, places = self._placed(X)
+        places = places.astype(np.float32 if devices.is_single(rows) else np.float64)
+        return devices.shown_at(places, devices.place_of(X))
+
+    def _placed(self, X: Any) -> tuple[Any, Array]:
+        """The rows, and their places on the host."""
+        raise NotImplementedError
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, self._fitted)
+        return check_rows(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def check_temperature(temperature: Any) -> None:
+    if not isinstance(temperature, str):
+        check_number(temperature, "temperature", 0, open_low=True)
+    elif temperature != "auto":
+        raise ValueError(f"temperature must be 'auto' or a number > 0, got {temperature!r}.")
 
 
 def warn_of_column(y: Any) -> None:

@@ -6,22 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import nnls
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    RegressorMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 
 from .._base import devices
-from .._base.page import DocumentationLink
 from .._base.types import MatrixLike, RandomState, Transformer
 from .._base.validation import (
-    check_is_fitted,
     check_number,
     check_rows,
     check_seed,
@@ -34,7 +26,7 @@ from .._core.moments import Array
 from .._core.neighbours import nearest
 from .._fit.task import Task, embedded, seeded
 from ..methods import SupervisedPCA
-from .classes import n_folds, unseen_places, warn_of_column
+from .classes import RowMap, n_folds, unseen_places, warn_of_column
 from .selection import select
 
 __all__ = ["ValueMap"]
@@ -44,13 +36,7 @@ NEIGHBOURS = 15
 SLICES, ROWS_A_SLICE = 10, 50
 
 
-class ValueMap(
-    DocumentationLink,
-    ClassNamePrefixFeaturesOutMixin,
-    RegressorMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class ValueMap(RegressorMixin, RowMap):
     """A 2-D map of rows with a number as label: how large it is, and how rows of one size differ.
 
     The first axis is the predicted number t. The second is the main direction of the rows near
@@ -113,6 +99,7 @@ class ValueMap(
     True
     """
 
+    _fitted = "levels_"
     _prediction: Prediction
     _local: LocalMaps
     _size: float
@@ -186,21 +173,9 @@ class ValueMap(
         second = self._local.mixed(self._local.project(rows), weights, size)
         return np.column_stack([t, second])
 
-    def transform(self, X: MatrixLike) -> NDArray[Any]:
-        """Place rows on the map.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-            float32 if X is, else float64; of the library and the device of X.
-        """
+    def _placed(self, X: Any) -> tuple[Any, Array]:
         rows, t = self._predicted(X)
-        places = self._place(rows, t).astype(np.float32 if devices.is_single(rows) else np.float64)
-        return devices.shown_at(places, devices.place_of(X))
+        return rows, self._place(rows, t)
 
     def predict(self, X: MatrixLike) -> Array:
         """Predict the number of every row.
@@ -216,20 +191,8 @@ class ValueMap(
         return devices.shown_at(self._predicted(X)[1], devices.place_of(X))
 
     def _predicted(self, X: Any) -> tuple[Any, Array]:
-        check_is_fitted(self, "levels_")
-        rows = devices.host(check_rows(self, X, reset=False))
+        rows = devices.host(self._checked(X))
         return rows, self._prediction(embedded(self.estimator_, rows))
-
-    @property
-    def _n_features_out(self) -> int:
-        return 2
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def state_of_map(value_map: ValueMap) -> tuple[Prediction, LocalMaps, float]:

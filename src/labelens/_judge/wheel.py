@@ -9,19 +9,16 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import brentq
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from .._base import devices
-from .._base.page import DocumentationLink
 from .._base.types import LabelsLike, MatrixLike, RandomState, Transformer
-from .._base.validation import check_is_fitted, check_number, check_rows, unchanged_on_error
+from .._base.validation import check_rows, unchanged_on_error
 from .._core.class_scores import class_means
 from .._core.labels.vocabulary import as_class_array
 from .._core.layout import circle
 from .._core.moments import Array
 from .._fit.task import embedded
 from ..methods import KernelSupervisedPCA
-from .classes import read_classes, with_components
+from .classes import RowMap, check_temperature, read_classes, with_components
 
 __all__ = ["Wheel"]
 
@@ -30,7 +27,7 @@ RIDGE = 1e-3  # share of the total covariance that is added to the one within cl
 BLOCK_NUMBERS = 1 << 22  # class probabilities held at a time
 
 
-class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Wheel(RowMap):
     """A 2-D map of many classes: anchors on a circle, each row where its classes pull it.
 
     Two components tell few classes apart, n_classes - 1 of them tell all. The wheel embeds rows in
@@ -117,12 +114,7 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         self
         """
-        if not isinstance(self.temperature, str):
-            check_number(self.temperature, "temperature", 0, open_low=True)
-        elif self.temperature != "auto":
-            raise ValueError(
-                f"temperature must be 'auto' or a number > 0, got {self.temperature!r}."
-            )
+        check_temperature(self.temperature)
         with unchanged_on_error(self):
             rows = check_rows(self, X, reset=True)
             labels, codes, classes = numbered_classes(y, rows.shape[0])
@@ -130,34 +122,9 @@ class Wheel(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             arrange(self, estimator, embedded(estimator, rows), codes, classes)
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray[Any]:
-        """Put rows on the disc.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            float32 if X is, else float64; where X is.
-        """
-        check_is_fitted(self, "anchors_")
-        rows = check_rows(self, X, reset=False)
-        points = place(self, embedded(self.estimator_, rows))
-        points = points.astype(np.float32 if devices.is_single(rows) else np.float64)
-        return devices.shown_at(points, devices.place_of(X))
-
-    @property
-    def _n_features_out(self) -> int:
-        return 2
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _placed(self, X: Any) -> tuple[Any, Array]:
+        rows = self._checked(X)
+        return rows, place(self, embedded(self.estimator_, rows))
 
 
 def embedder(wheel: Wheel, n_classes: int, n_features: int) -> Any:
