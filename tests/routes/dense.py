@@ -149,13 +149,14 @@ def features_of(case, model, weight):
 
 def label_features(case, model, rows):
     """(l, q): Psi of the labelled rows."""
-    if case.model.label_shrinkage == 1:
-        return factor_of(label_gram(case, model, rows))
-    # Whitening depends on how many features there are, so that any factor of L will not do.
     values = [case.labels.values[i] for i in rows]
     columns = list(zip(*values, strict=True)) if case.labels.ndim == 2 else [values]
     if model.label_kernel_ == "linear":
-        return np.array(columns, dtype=float).T
+        targets = np.array(columns, dtype=float).T
+        return targets - targets[0]  # L of targets far from zero would be mostly their mean
+    if case.model.label_shrinkage == 1:
+        return factor_of(label_gram(case, model, rows))
+    # Whitening depends on how many features there are, so that any factor of L will not do.
     if model.label_kernel_ != "delta":
         raise NoOracleError
     return np.hstack(
