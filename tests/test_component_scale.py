@@ -29,7 +29,8 @@ def test_distances_are_those_of_discriminant_analysis(unbalanced, k, solver, sca
     wanted = LinearDiscriminantAnalysis(solver=solver).fit(X, y).transform(X)[:, :k]
     ratio = np.linalg.norm(Z[0] - Z[1]) / np.linalg.norm(wanted[0] - wanted[1])
     np.testing.assert_allclose(gram(Z), ratio**2 * gram(wanted), atol=1e-10 * ratio**2 * 100)
-    assert (abs(ratio - 1) < 1e-10) == (scale == "standard")  # of columns of unit variance
+    if solver == "eigen":  # "svd" of some versions of scikit-learn divides by n - c
+        assert (abs(ratio - 1) < 1e-10) == (scale == "standard")  # of columns of unit variance
 
 
 def within(X, y, weight, labelled, s):

@@ -151,6 +151,12 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
         made += _filled_in(linear(**own), narrow, batch, seed)
         if own == labels and "label_shrinkage" not in grid:  # LDA, CCA, sliced inverse regression
             made += _filled_in(linear(**own, label_shrinkage=0.0), narrow, batch, seed)
+            shrunk = several and not direct and weights == [1.0] and d <= WIDEST
+            shrunk &= batch.nuisance is None
+            if shrunk and not {"shrinkage", "component_scale"} & grid.keys():
+                within = ["within" if most > 1 else "total"]
+                own_rule = narrow | {"shrinkage": ["auto"], "component_scale": within}
+                made += _filled_in(linear(label_shrinkage=0.0), own_rule, batch, seed)
             if numbers and columns == 1 and "label_kernel" not in grid:
                 sliced = linear(label_kernel=Sliced(SLICES), label_shrinkage=0.0)
                 made += _filled_in(sliced, narrow, batch, seed)

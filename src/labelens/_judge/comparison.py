@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import sem
 
 from .._base import devices
 from .._core.moments import Array
@@ -28,6 +27,7 @@ FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
 FINALISTS, LINEAR_FINALISTS = 8, 3
 # At most so many rows are all in the first round, in all folds; the final draws more folds of them.
 FEW_ROWS, MOST_REPEATS = 1000, 4
+CLOSE = 0.01  # scores between which the simpler may lead
 SMOOTHED = 0.5  # the share of a candidate's neighbours in the grid in its smoothed score
 NEIGHBOURS = 15  # of classes, next to one
 FEWEST_FEATURES = 256
@@ -70,12 +70,13 @@ def compared(
             for i, own in zip(alive, found, strict=True):
                 scores[i] = np.hstack([scores[i], own]) if few and i in scores else own
             means = with_neighbours(scores, alive, before, around)
-            outcomes |= {i: Outcome(size, scores[i], number, means[i]) for i in alive}
+            outcomes |= {i: Outcome(size, folds, scores[i], number, means[i]) for i in alive}
         alive.sort(key=lambda i: -outcomes[i].smoothed)
         served = [*dict.fromkeys(passes[i] for i in alive)][: len(passes) if few else MOST_PASSES]
         best = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served][:FINALISTS]
-        linear = [i for i in alive if not is_kernel_method(candidates[i])][:LINEAR_FINALISTS]
-        alive = [*dict.fromkeys(best + linear)]
+        linear = [i for i in alive if not is_kernel_method(candidates[i])]
+        untuned = [i for i in linear if is_untuned(candidates[i])]
+        alive = [*dict.fromkeys(best + linear[:LINEAR_FINALISTS] + untuned)]
     return [outcomes[i] for i in range(len(candidates))]
 
 
@@ -122,7 +123,8 @@ def with_neighbours(
 @dataclass(frozen=True)
 class Outcome:
     rows: int
-    scores: Array  # one a fold
+    folds: int
+    scores: Array  # one a fold, of all repeats
     round: int
     smoothed: float  # by which candidates of a round are ordered
 
@@ -132,8 +134,12 @@ class Outcome:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean, over folds."""
-        return float(sem(self.scores))
+        return standard_error(self.scores, self.folds)
+
+
+def standard_error(scores: Array, folds: int) -> float:
+    """Of a mean over folds, whose training rows are mostly the same (Nadeau and Bengio, 2003)."""
+    return float(np.std(scores, ddof=1) * math.sqrt(1 / len(scores) + 1 / (folds - 1)))
 
 
 def lean(estimator: Any, sampled: int, fitted: int, n: int) -> Any:
@@ -222,18 +228,23 @@ class Judging:
         return score
 
 
-def simpler_first(order: list[int], candidates: list[Any], outcomes: list[Outcome]) -> list[int]:
-    """The best linear method leads if its scores are within one standard error of the best.
+def is_untuned(estimator: Any) -> bool:
+    """Whether nothing was chosen but how columns are scaled: shrunk LDA."""
+    return not is_kernel_method(estimator) and estimator.shrinkage == "auto"
 
-    That error is the one of the differences of the scores, fold by fold.
+
+def simpler_first(order: list[int], candidates: list[Any], outcomes: list[Outcome]) -> list[int]:
+    """The best candidate without tuning, else the best linear one, leads if it is close enough.
+
+    That is within one standard error of the best, of the differences of the scores fold by fold,
+    and within a hundredth: where a fold fails altogether, that error is large.
     """
     best = outcomes[order[0]]
-    for i in order:
-        if outcomes[i].round < best.round or len(best.scores) < 2:
-            break
-        if not is_kernel_method(candidates[i]):
-            apart = best.scores - outcomes[i].scores
-            if apart.mean() <= sem(apart):
-                return [i, *(j for j in order if j != i)]
-            break
+    last = [i for i in order if outcomes[i].round == best.round and len(best.scores) > 1]
+    untuned = [i for i in last if is_untuned(candidates[i])]
+    linear = [i for i in last if not is_kernel_method(candidates[i])]
+    for i in (*untuned[:1], *linear[:1]):
+        apart = best.scores - outcomes[i].scores
+        if apart.mean() <= min(standard_error(apart, best.folds), CLOSE):
+            return [i, *(j for j in order if j != i)]
     return order

@@ -46,13 +46,16 @@ class Selection:
     params : dict
         Its values of the parameters that candidates differ in.
     score, error : float
-        Its held-out score, and the standard error of that over folds.
+        Its held-out score, and the standard error of that over folds, corrected for the training
+        rows that folds have in common (Nadeau and Bengio, 2003).
     metric : str
         What the score is, such as "mean of 1-NN and 15-NN accuracy".
     table : list of dict
         A row for each candidate, the best first. Printing shows the columns in which they differ.
         They are ordered by "smoothed": half the score and half that of the neighbors in the
-        default grid, or the score alone with more than 1,000 rows or given estimators.
+        default grid, or the score alone with more than 1,000 rows or given estimators. A simpler
+        model comes first if it is within one standard error of the best, and within 0.01:
+        discriminant analysis with estimated shrinkage, else the best linear method.
     reason : str
         Why it is the best, in a sentence.
     map : Atlas or None
