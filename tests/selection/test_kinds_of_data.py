@@ -42,8 +42,8 @@ def test_sparse_rows_have_the_scores_of_dense_ones(blobs):
 
 
 KINDS = {
-    "numbers": (lambda X: X[:, 0] + X[:, 1], "5-NN R²", 2),
-    "numbers in two columns": (lambda X: X[:, :2], "5-NN R²", 2),
+    "numbers": (lambda X: X[:, 0] + X[:, 1], "10-NN R²", 2),
+    "numbers in two columns": (lambda X: X[:, :2], "10-NN R²", 2),
     "multilabel": (lambda X: (X[:, :3] > 3).astype(int), "1-NN micro-F1", 3),
     "sparse multilabel": (
         lambda X: sparse.csr_array((X[:, :3] > 3).astype(int)), "1-NN micro-F1", 3

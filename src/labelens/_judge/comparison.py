@@ -17,7 +17,7 @@ from .._fit import settings
 from .._fit.batch import Batch
 from .._fit.folds import Judge, cross_validate, passes_of
 from .._fit.settings import grouped, is_kernel_method
-from .._fit.task import Task, spelled
+from .._fit.task import Kind, Task, spelled
 from .candidates import ROWS_A_LANDMARK
 
 # Successive halving of many candidates: the first round has a third of the rows, but not too few,
@@ -27,9 +27,11 @@ FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
 FINALISTS, LINEAR_FINALISTS = 8, 3
 # At most so many rows are all in the first round, in all folds; the final draws more folds of them.
 FEW_ROWS, MOST_REPEATS = 1000, 4
-CLOSE = 0.01  # scores between which the simpler may lead
+# Differences of scores up to which the simpler may lead; R^2 of few rows varies more.
+CLOSE = {"classes": 0.01, "multilabel": 0.01, "numbers": 0.03}
 SMOOTHED = 0.5  # the share of a candidate's neighbours in the grid in its smoothed score
 NEIGHBOURS = 15  # of classes, next to one
+NUMERIC_NEIGHBOURS = 10
 FEWEST_FEATURES = 256
 JUDGED_ROWS, JUDGED_A_FOLD = 4000, 20
 
@@ -195,6 +197,8 @@ class Judging:
 
     def neighbours(self, task: Task) -> list[int | None]:
         """Numbers of neighbours whose scores are averaged."""
+        if self.n_neighbors is None and task.kind == "numbers":
+            return [NUMERIC_NEIGHBOURS]
         if self.n_neighbors is not None or task.kind != "classes" or task.labels.ndim > 1:
             return [self.n_neighbors]
         counts = np.unique(spelled(task.labels), return_counts=True)[1]
@@ -233,11 +237,13 @@ def is_untuned(estimator: Any) -> bool:
     return not is_kernel_method(estimator) and estimator.shrinkage == "auto"
 
 
-def simpler_first(order: list[int], candidates: list[Any], outcomes: list[Outcome]) -> list[int]:
+def simpler_first(
+    order: list[int], candidates: list[Any], outcomes: list[Outcome], kind: Kind
+) -> list[int]:
     """The best candidate without tuning, else the best linear one, leads if it is close enough.
 
     That is within one standard error of the best, of the differences of the scores fold by fold,
-    and within a hundredth: where a fold fails altogether, that error is large.
+    and within CLOSE: where a fold fails altogether, that error is large.
     """
     best = outcomes[order[0]]
     last = [i for i in order if outcomes[i].round == best.round and len(best.scores) > 1]
@@ -245,6 +251,6 @@ def simpler_first(order: list[int], candidates: list[Any], outcomes: list[Outcom
     linear = [i for i in last if not is_kernel_method(candidates[i])]
     for i in (*untuned[:1], *linear[:1]):
         apart = best.scores - outcomes[i].scores
-        if apart.mean() <= min(standard_error(apart, best.folds), CLOSE):
+        if apart.mean() <= min(standard_error(apart, best.folds), CLOSE[kind]):
             return [i, *(j for j in order if j != i)]
     return order

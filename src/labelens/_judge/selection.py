@@ -54,8 +54,8 @@ class Selection:
         A row for each candidate, the best first. Printing shows the columns in which they differ.
         They are ordered by "smoothed": half the score and half that of the neighbors in the
         default grid, or the score alone with more than 1,000 rows or given estimators. A simpler
-        model comes first if it is within one standard error of the best, and within 0.01:
-        discriminant analysis with estimated shrinkage, else the best linear method.
+        model comes first if it is within one standard error of the best, and within 0.01 (R^2:
+        0.03): discriminant analysis with estimated shrinkage, else the best linear method.
     reason : str
         Why it is the best, in a sentence.
     map : Atlas or None
@@ -152,7 +152,7 @@ def select(
     n_neighbors : int, default=None
         Number of neighbors of "knn". None is the mean of two scores for classes, those of 1 and 15
         neighbors (fewer where classes are small): training rows may collapse onto their class,
-        which 1-NN alone rewards. It is 5 for numbers and 1 for multilabel indicators.
+        which 1-NN alone rewards. It is 10 for numbers and 1 for multilabel indicators.
     max_rows : int, default=3000
         Candidates are compared on a sample of at most so many rows. The best is fitted on all.
     effort : {"high", "low"}, default="high"
@@ -247,7 +247,7 @@ def select(
     )
     bases = [i for i in order if with_atlas and candidates[i].n_components == full]
     order = [i for i in order if i not in bases]
-    order = simpler_first(order, candidates, outcomes)
+    order = simpler_first(order, candidates, outcomes, rows.kind)
     names = what_varies([candidates[i] for i in order])
     table: list[dict[str, Any]] = [
         {
@@ -263,7 +263,7 @@ def select(
     ]
     best: Any = None
     if bases:
-        base = candidates[simpler_first(bases, candidates, outcomes)[0]]
+        base = candidates[simpler_first(bases, candidates, outcomes, rows.kind)[0]]
         atlas, line = _try_atlas(base, X, y, few, judging.neighbours(rows), rows.labels, seed)
         if line["score"] > table[0]["score"]:
             best = atlas
