@@ -17,7 +17,7 @@ from .._fit import settings
 from .._fit.batch import Batch
 from .._fit.folds import Judge, cross_validate, passes_of
 from .._fit.settings import grouped, is_kernel_method
-from .._fit.task import Kind, Task, spelled
+from .._fit.task import Task, spelled
 from .candidates import ROWS_A_LANDMARK
 
 # Successive halving of many candidates: the first round has a third of the rows, but not too few,
@@ -238,7 +238,7 @@ def is_untuned(estimator: Any) -> bool:
 
 
 def simpler_first(
-    order: list[int], candidates: list[Any], outcomes: list[Outcome], kind: Kind
+    order: list[int], candidates: list[Any], outcomes: list[Outcome], kind: str
 ) -> list[int]:
     """The best candidate without tuning, else the best linear one, leads if it is close enough.
 
