@@ -53,7 +53,10 @@ def sql(
     """
     if not isinstance(estimator, Projection):
         name = type(estimator).__name__
-        raise TypeError(f"labelens.export.sql takes a linear method, got {name}.")
+        raise TypeError(
+            f"labelens.export.sql takes a linear method, got {name}; fit SupervisedPCA "
+            "(--method spca), or use labelens.export.onnx."
+        )
     exportable(estimator)
     if not isinstance(recipe_of(estimator).phi, Identity):
         raise ValueError(
