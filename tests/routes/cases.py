@@ -184,6 +184,8 @@ def draw_parameters(draw, labels, missing_label, small):
     parameters["scale"] = draw(st.sampled_from([None, None, "minmax", "standard"]), label="scale")
     if kernelised:
         parameters |= draw_kernel(draw, small)
+    elif labels is not None and draw(st.integers(0, 3), label="n_nonzero") == 0:
+        parameters["n_nonzero"] = 2
     if labels is not None:
         parameters["missing_label"] = missing_label
         parameters["label_kernel"] = draw_label_kernel(draw, labels)

@@ -202,6 +202,7 @@ def condition_of(model, X):
         size = np.linalg.norm(cross.covariance)
         condition *= max(1.0, cancelled(cross) / size) if size > 0 else np.inf
     if model.shrinkage_ != 1:
+        scatter = moments.scatter if scatter is None else scatter  # of some columns only
         values = np.linalg.eigvalsh(devices.host(scatter.covariance))
         floor = model.shrinkage_ * values.mean()
         condition *= ((1 - model.shrinkage_) * values[-1] + floor) / max(floor, 1e-300)
