@@ -138,7 +138,7 @@ def approximation_report(
     max_rows: int = 2000,
     random_state: RandomState | None = None,
 ) -> ApproximationReport:
-    """How far a random answer is from the exact one, and what it would take to get closer.
+    """Measure the distance of a random approximation from the exact result.
 
     The estimator is fitted with `n_draws` seeds on half of the rows, its exact counterpart on the
     same, and their embeddings of the other half are compared. The exact counterpart of the random
@@ -156,7 +156,7 @@ def approximation_report(
     n_draws : int, default=8
         Seeds, at least 2. The estimator's own `random_state` makes no difference.
     max_rows : int, default=2000
-        Of more rows a sample is used: the exact answer takes a time of their square, or cube.
+        Of more rows a sample is used, because the exact result takes quadratic or cubic time.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws and of the sample.
 

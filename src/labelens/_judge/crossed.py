@@ -58,10 +58,9 @@ def cross_embed(
     folds agree up to a rotation, a reflection and a shift; by these, chosen by its training rows
     alone, each is moved onto the model of all rows, so that the folds share one frame.
 
-    Two rows of one fold were placed without a look at either label. Of two rows of different folds
-    each was placed by a model that knew the other's; on pure noise that leaves some traces in the
-    means of classes, too small to be visible in a plot. For a test, use
-    `permutation_report`.
+    Distances between rows of one fold do not depend on the labels of that fold. Rows of different
+    folds were placed by models that used each other's labels. In pure noise this shifts the means
+    of classes slightly, too little to be visible in a plot. For a test, use `permutation_report`.
 
     Parameters
     ----------
@@ -70,7 +69,7 @@ def cross_embed(
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     cv : int, splitter or iterable of (train, test) rows, default=5
-        Number of folds, of shuffled rows and with classes in proportion; or who makes them.
+        Number of stratified folds of shuffled rows, or a splitter, or the folds.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of the estimator if it has none: folds differ by their rows only.
 

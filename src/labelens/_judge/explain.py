@@ -112,10 +112,10 @@ def importances(
 
     Notes
     -----
-    Columns that are correlated share what they have in common. A column that the model does not
-    use may still depend on the labels.
+    Correlated columns share their importance. A column that the model does not use may still
+    depend on the labels.
 
-    Without X columns count by their own units, unless the model knows their variances.
+    Without X, importances are per unit of a column, unless the model has the variances.
 
     Examples
     --------

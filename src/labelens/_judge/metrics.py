@@ -54,7 +54,7 @@ def hsic(
 ) -> float:
     """Hilbert-Schmidt independence criterion, tr(K H L H) / (n - 1)^2: equation (1) of the paper.
 
-    Zero means that X says nothing about y that the kernels could see. No n x n matrix is held.
+    Zero means that these kernels detect no dependence. No n x n matrix is stored.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def knn_score(
     test_labels: LabelsLike,
     n_neighbors: int = 1,
 ) -> float:
-    """How well neighbours in an embedding predict labels: accuracy, or R^2 for continuous ones.
+    """Accuracy of labels predicted from nearest neighbours; R^2 for continuous labels.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def subspace_distance(first: ArrayLike, second: ArrayLike) -> float:
     Parameters
     ----------
     first, second : array-like of shape (n_components, n_features)
-        As `components_` are; rows that are zero do not count.
+        As in `components_`; zero rows are ignored.
 
     Returns
     -------

@@ -128,14 +128,14 @@ def permutation_report(
     nuisance: LabelsLike | None = None,
     random_state: RandomState | None = None,
 ) -> PermutationReport:
-    """Compare an embedding with those that the same method makes of shuffled labels.
+    """Compare an embedding with those of the same method on shuffled labels.
 
-    Everything is done again for each shuffle, fits and folds included, so the p-value is right
-    however hard the method overfits: it is at most 0.05 in one of twenty data sets without any
-    dependence. (It is rows that are shuffled, against labels and folds that stay in place: the same
-    thing, and folds keep their classes in proportion.) Rows that are equal and have equal labels,
-    such as copies, count as one observation: shuffles keep them together. Rows that are similar for
-    other reasons, such as several of one person, are not recognised: pass their means instead.
+    Each shuffle repeats all steps, including fits and folds. So the p-value is valid even if the
+    method overfits: it is at most 0.05 in one of twenty data sets without dependence. (The rows are
+    shuffled, and labels and folds stay in place, so folds keep their classes in proportion.) Rows
+    that are equal and have equal labels, such as copies, count as one observation: shuffles keep
+    them together. Rows that are similar for other reasons, such as several rows of one person, are
+    not detected: pass their means instead.
 
     Parameters
     ----------
@@ -144,13 +144,13 @@ def permutation_report(
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     n_permutations : int, default=99
-        19 or more: with fewer no p-value is as small as 0.05. From 39 on either of score and
-        dependence is enough for that, with fewer both must exceed all shuffles.
+        At least 19, because fewer cannot give a p-value of 0.05. From 39 on, either the score or
+        the dependence can give it alone; with fewer, both must exceed all shuffles.
     cv : int, splitter or iterable of (train, test) rows, default=5
         As in `cross_embed`.
     max_rows : int, default=2000
-        Of more rows a sample is used, with classes in proportion, for the labels as they are and
-        for every shuffle. The report says so. More rows find weaker dependence, and take longer.
+        Of more rows a stratified sample is used, for the given labels and for every shuffle. More
+        rows detect weaker dependence, and take longer.
     nuisance : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
         That of `fit`.
     random_state : int, RandomState instance or None, default=None
@@ -163,8 +163,8 @@ def permutation_report(
 
     See Also
     --------
-    labelens.plot.permutation : the scores, and where chance would put them.
-    hsic_test : whether X and y depend on each other at all, without an embedding.
+    labelens.plot.permutation : the scores, and those of shuffled labels.
+    hsic_test : test whether X and y are independent, without an embedding.
 
     Examples
     --------

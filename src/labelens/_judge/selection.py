@@ -109,64 +109,63 @@ def select(
 ) -> Selection:
     """Choose method and parameters by cross-validation, and fit the best on all rows.
 
-    Candidates are compared by how well their embedding predicts held-out labels. They share draws,
-    passes and moments, so a grid costs little more than a few fits: one pass over the rows for
-    every kernel coefficient serves all folds, solvers, shrinkages, target weights and numbers of
-    components. Many candidates are halved first: they are compared on a third of the rows and in
-    two folds, and the better ones go on. At most 1,000 rows are all compared in all folds, and
-    candidates of the default grid also by their neighbors in it, one step of gamma or shrinkage
-    away, because the best score of many is often luck. Fewer rows get fewer random features and a
-    larger shrinkage, so that a candidate stands for what it will be on all rows.
+    Candidates are compared by the accuracy with which their embeddings predict held-out labels.
+    They share random numbers, passes and moments, so a grid costs little more than a few fits: one
+    pass over the rows for each gamma serves all folds, solvers, shrinkages, target weights and
+    numbers of components. With more than 1,000 rows, successive halving compares many candidates on
+    a third of the rows in two folds first. With fewer rows all candidates are compared in all
+    folds, and those of the default grid are also judged by their neighbors in the grid (one
+    step of gamma or shrinkage away), because the best score of many is often luck. Samples of rows
+    get fewer random features and a larger shrinkage, which corresponds to the fit on all rows.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
     estimators : estimator or list of estimators, default=None
-        Methods of labelens to start from; parameters that `grid` does not name stay as they are.
-        None tries linear methods, PCA and linear discriminant analysis among them, and kernel
-        methods: with the exact kernel for at most 25,000 rows (10,000 with numbers as labels), with
-        landmarks ("falkon") for more. For fewer components than the labels have directions it
-        tries the random projections too, with `label_map="spread"`. All go over the default lists
-        of `grid`. For more columns than rows it tries supervised PCA of few columns (`n_nonzero`),
-        chosen without the rows that are held out. Numbers as labels are tried with the
-        label kernels "rbf" and "linear", and by sliced inverse regression.
+        Methods of labelens to vary; `grid` names the parameters that change. None tries linear
+        methods, including PCA and linear discriminant analysis, and kernel methods: the exact
+        kernel for at most 25,000 rows (10,000 with numbers as labels), landmarks ("falkon") for
+        more. For fewer components than the labels have directions it also tries the random
+        projections with `label_map="spread"`. All use the default lists of `grid`. For more
+        columns than rows it tries supervised PCA of few columns (`n_nonzero`), selected without
+        the held-out rows. For numbers as labels it tries the label kernels "rbf" and "linear", and
+        sliced inverse regression.
     n_components : int or list of int, default=None
-        Dimensions to try. None leaves those of the `estimators`; without these it is as many as
-        the labels have: the classes less one, at most the columns of X, and at most 32. Of
-        numbers it is two, or one for each column of labels where their kernel is linear.
-        For 2 or 3, without `estimators` and `grid`, the classes being more than that plus one,
-        `labelens.Atlas` over the best model of n_classes - 1 components is tried too; its score is
-        that of its held-out places.
+        Numbers of components to try. None keeps those of `estimators`. Without estimators it is
+        n_classes - 1, at most the number of columns and 32; for numbers it is two, or one for
+        each column of labels with a linear label kernel. For 2 or 3 components and more classes
+        than that plus one, without `estimators` and `grid`, `labelens.Atlas` over the best model
+        of n_classes - 1 components is tried too, scored by its held-out positions.
     grid : dict of parameter names and lists of values, default=None
-        What to vary; an estimator that lacks a parameter is not varied in it. None in place of a
-        list is the default one of "gamma" (0.1, 0.3, 1, 3 and 10 times the rule "scale"),
-        "shrinkage" (1, 0.1, 0.01, 0.001) or "scale" (None, "standard").
+        Parameters to vary; estimators without a parameter ignore it. None instead of a list is the
+        default list of "gamma" (0.1, 0.3, 1, 3 and 10 times the rule "scale"), "shrinkage" (1,
+        0.1, 0.01, 0.001) or "scale" (None, "standard").
     cv : int, default=5
         Number of folds, with classes in proportion.
     scoring : {"knn", "hsic"}, default="knn"
         "knn" predicts held-out labels from the nearest rows: accuracy for classes, R^2 for
         numbers, micro-F1 for multilabel indicators. "hsic" is the dependence of the held-out
-        embedding, whitened, on its labels, tr(P H L H) / tr(H L H), set off against chance as an
-        adjusted R^2 is: 1 at best, 0 on average for labels that say nothing.
+        embedding, whitened, on its labels, tr(P H L H) / tr(H L H), corrected for chance like an
+        adjusted R^2: 1 at best, 0 on average for labels that are independent of X.
     n_neighbors : int, default=None
         Number of neighbors of "knn". None is the mean of two scores for classes, those of 1 and 15
-        neighbors (fewer where classes are small): training rows may collapse onto their class,
-        which 1-NN alone rewards. It is 10 for numbers and 1 for multilabel indicators.
+        neighbors (fewer for small classes), because 1-NN alone favors embeddings in which training
+        rows collapse onto their class. It is 10 for numbers and 1 for multilabel indicators.
     max_rows : int, default=3000
-        Candidates are compared on a sample of at most so many rows. The best is fitted on all.
+        Candidates are compared on a sample of at most `max_rows` rows. The best is fitted on all.
     effort : {"high", "low"}, default="high"
-        "low" compares candidates in two folds, and has the exact kernel for at most 4,000 rows and
-        at most 3,000 landmarks for more.
+        "low" compares candidates in two folds, and uses the exact kernel for at most 4,000 rows
+        and at most 3,000 landmarks for more. It is faster and slightly less accurate.
     task : {"classes", "numbers", "multilabel"}, default=None
-        What y is. None: columns of 0 and 1 are multilabel, numbers with fractions and whole
-        numbers with more than 100 values (unless they number classes) are numbers, all others
+        Kind of labels. None: columns of 0 and 1 are multilabel; numbers with fractions, and whole
+        numbers with more than 100 values (unless they number classes), are numbers; all others
         are classes.
     groups : array-like of shape (n_samples,), default=None
         Rows of one group are held out together.
     nuisance : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
-        A batch, donor or site that components should not show: see `fit` of the methods. The exact
-        kernel and "falkon" are not tried.
+        A batch, donor or site with which components should be uncorrelated: see `fit` of the
+        methods. The exact kernel and "falkon" are not tried.
     random_state : int, RandomState instance or None, default=None
         Seed of samples, folds and estimators.
 
@@ -178,17 +177,16 @@ def select(
     See Also
     --------
     labelens.cross_embed : each row embedded by a model fitted without its label.
-    labelens.permutation_report : whether there was anything to find at all.
+    labelens.permutation_report : whether the embedding is better than chance.
 
     Notes
     -----
-    The score of the best of many is a little too good, the more so the more candidates and the
-    fewer rows there are. To know what it is worth, keep some rows from `select` and score the
-    estimator on them; `cross_embed` and `permutation_report` judge the chosen parameters anew, but
-    by rows that have helped to choose them.
+    The score of the best of many candidates is optimistic, more so with many candidates and few
+    rows. For an unbiased score, hold out rows from `select` and score the estimator on them.
+    `cross_embed` and `permutation_report` use rows that also helped to choose the parameters.
 
     No label of a held-out row is used to embed it. `gamma` rules, landmarks and the scaling of
-    kernel methods come from all the rows that are compared, and need no labels.
+    kernel methods use all compared rows, without their labels.
 
     Examples
     --------

@@ -112,12 +112,11 @@ def stability_report(
     nuisance: LabelsLike | None = None,
     random_state: RandomState | None = None,
 ) -> StabilityReport:
-    """How much the components move with other rows, and how much with other seeds.
+    """Measure how much components change with other rows, and with other seeds.
 
-    The estimator is fitted on half of the rows, drawn without replacement, again and again with the
-    same seed; and on all rows with other seeds. (Half of the rows vary as much as a bootstrap
-    sample does, and no row is there twice.) Each time all rows are embedded, and compared with the
-    embedding that was fitted on all rows.
+    The estimator is fitted on random halves of the rows with the same seed, and on all rows with
+    other seeds. (Halves vary as much as bootstrap samples, without repeated rows.) Each fit embeds
+    all rows, and the result is compared with the embedding of the fit on all rows.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ SLICES, ROWS_A_SLICE = 10, 50
 
 
 class ValueMap(RegressorMixin, RowMap):
-    """A 2-D map of rows with a number as label: how large it is, and how rows of one size differ.
+    """A 2-D map for continuous labels: the predicted label, and the variation of the rows.
 
     The first axis is the predicted number t. The second is the main direction of the rows near
     that level, which changes smoothly with t:

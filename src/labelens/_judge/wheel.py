@@ -28,36 +28,37 @@ BLOCK_NUMBERS = 1 << 22  # class probabilities held at a time
 
 
 class Wheel(RowMap):
-    """A 2-D map of many classes: anchors on a circle, each row where its classes pull it.
+    """A 2-D map of many classes: anchors on a circle, rows at the mean of their anchors.
 
-    Two components tell few classes apart, n_classes - 1 of them tell all. The wheel embeds rows in
-    as many, turns the embedding into class probabilities, and puts a row at the mean of the class
-    anchors under them. A row that is surely of a class lies at its anchor, one between two classes
-    on the line from one to the other, one that could be anything in the middle.
+    Two components separate few classes, n_classes - 1 components all of them. The wheel embeds rows
+    in n_classes - 1 components, computes class probabilities from the embedding, and places a row
+    at the mean of the anchors weighted by these. A row that surely belongs to a class lies at its
+    anchor, a row between two classes on the line between their anchors, and an uncertain row in the
+    middle.
 
     Parameters
     ----------
     estimator : transformer, default=None
-        What embeds the rows. A clone is fitted, its `n_components`, if it has that parameter, set
+        The base model. A clone is fitted, its `n_components`, if it has that parameter, set
         to n_classes - 1. None is KernelSupervisedPCA(shrinkage=1e-3, scale="minmax").
     temperature : float or "auto", default="auto"
-        Low ones draw rows to the anchors, high ones to the middle. With "auto" the training rows
-        are as sure of themselves as they are right: the mean of the largest probability is the
-        share of rows where it belongs to the true class, or 0.98 if that is less.
+        Low temperatures move rows to the anchors, high ones to the middle. "auto" calibrates the
+        probabilities on the training rows: the mean of the largest probability equals the
+        accuracy, or 0.98 if that is less.
     random_state : int, RandomState instance or None, default=None
-        Seed of the default estimator; one that is given has its own.
+        Seed of the default estimator. A given estimator has its own.
 
     Attributes
     ----------
     anchors_ : ndarray of shape (n_classes, 2)
-        Where the classes are on the unit circle. They start at the left with the first class and go
-        clockwise; classes that are confused with each other are side by side.
+        Positions of the classes on the unit circle. They start at the left with the first class and
+        go clockwise; classes that are confused with each other are neighbours.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     temperature_ : float
         The temperature used.
     estimator_ : transformer
-        What embeds the rows, fitted.
+        The base model, fitted.
     n_features_in_ : int
         Columns expected.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -68,7 +69,7 @@ class Wheel(RowMap):
     The score of a class is minus half the squared distance of the embedded row to the class mean,
     in units of the covariance within classes (linear discriminant analysis with equal priors).
     Probabilities are the softmax of scores / temperature. The order of the anchors is that of a
-    clustering tree, mended by reversing stretches while the confusion of neighbours grows.
+    clustering tree, improved by reversing segments while the confusion of neighbours increases.
 
     See Also
     --------

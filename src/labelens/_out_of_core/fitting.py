@@ -48,17 +48,16 @@ def fit(
 ) -> Estimator:
     """Fit an estimator on data that need not fit in memory.
 
-    The model is that of `estimator.fit` on all rows at once, to the last bit, wherever nothing is
-    taken from a sample of the rows: `gamma="median"` and `"auto"`, landmarks,
-    `n_components="auto"`, the width of an RBF kernel over labels and the classes of `Sum` and
-    `Product` are, if there are more than 16384 rows (fewer of rows wider than 4 KB). Scaling and
-    `gamma="scale"` of the kernel methods take a first pass over all rows,
-    `class_weight="balanced"` one over the labels.
+    The model is that of `estimator.fit` on all rows, bit for bit, unless a parameter comes from a
+    sample of the rows. With more than 16384 rows (fewer if rows are wider than 4 KB) these do:
+    `gamma="median"` and `"auto"`, landmarks, `n_components="auto"`, `label_gamma` of the "rbf"
+    label kernel, and the classes of `Sum` and `Product`. Scaling and `gamma="scale"` of the kernel
+    methods take a first pass over all rows, `class_weight="balanced"` one over the labels.
 
     Parameters
     ----------
     estimator : one of the four methods
-        It is fitted, or left as it was if anything goes wrong.
+        It is fitted in place, and unchanged after an error.
     source : array, frame, path, glob, list of paths, iterable of (X, y), or dask array or frame
         Files are parquet, Arrow, CSV, .npy or .npz, all of one kind and with the same columns;
         those of a glob are sorted by name. Batches may have any size.
@@ -69,26 +68,26 @@ def fit(
         The columns of files to use; None: all but the labels and the nuisance. A column may hold
         lists of numbers.
     nuisance : str, list of str, or array-like, default=None
-        The column of a batch, donor or site that components should not show, or several; see
-        `fit` of the estimators. For arrays its values.
+        One or more columns with which components should be uncorrelated, such as a batch, donor or
+        site; see `fit` of the estimators. For arrays the values.
     encoder : labelens.tables.TableEncoder, default=None
         Turns columns of any type into numbers. If it is not fitted, a first pass over all rows
         fits it; pass it to `labelens.transform` and `labelens.save` (`table`) too.
     engine : None or "dask", default=None
-        Who reads files: this process, or the workers of the active Dask client, each its share. A
-        dask array or frame is reduced where it is in any case. See docs/engines.md.
+        None reads files in this process, "dask" on the workers of the active Dask client. Dask
+        arrays and frames are always summed on their workers. See docs/engines.md.
     device : str, device or module, default=None
-        Compute on a device, such as "cuda": chunks are sent there while those before are added up.
-        Anything that the `to` method of an estimator takes. See docs/gpu.md.
+        Compute on a device, such as "cuda": chunks are copied while previous ones are summed. Takes
+        the same values as the `to` method of an estimator. See docs/gpu.md.
     memory : str or int, default=None
         Limit of the memory in use beyond that at the call, such as "512MB"; with an engine, of each
         task. labelens raises ValueError before it reads if the limit is too small.
     checkpoint : path, default=None
-        Where to keep the state of the fit every few seconds. If it is there at the start, the fit
-        goes on from it; at the end it is removed.
+        File for the state of the fit, saved every few seconds. If it exists at the start, the fit
+        continues from it. It is removed at the end.
     progress : bool or callable, default=None
-        True prints rows, GB/s and the time that is left; a callable gets rows, rows in all (None
-        if unknown) and bytes.
+        True prints rows, GB/s and the remaining time. A callable gets the rows, the total rows
+        (None if unknown) and the bytes.
 
     Returns
     -------

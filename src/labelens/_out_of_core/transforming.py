@@ -59,13 +59,13 @@ def transform(
     ----------
     estimator : one of the four methods, fitted
     source
-        As in `labelens.fit`. Of files with columns those are read that the model was fitted on;
-        the y of batches is not looked at.
+        As in `labelens.fit`. From files only the columns of the model are read; the y of batches
+        is ignored.
     out : path, default=None
-        .npy, .parquet or .csv (columns z1, z2, ...). It is there when it is complete, and not
-        before. None, of dask arrays and frames only: what `estimator.transform` gives, lazily.
+        .npy, .parquet or .csv (columns z1, z2, ...). The file appears when it is complete. None,
+        for dask arrays and frames only, returns the lazy result of `estimator.transform`.
     encoder : labelens.tables.TableEncoder, default=None
-        The one that the model was fitted with.
+        The encoder that was used to fit the model.
     memory, progress
         As in `labelens.fit`.
 
