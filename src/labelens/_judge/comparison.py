@@ -238,19 +238,22 @@ def is_untuned(estimator: Any) -> bool:
 
 
 def simpler_first(
-    order: list[int], candidates: list[Any], outcomes: list[Outcome], kind: str
+    order: list[int], candidates: list[Any], outcomes: list[Outcome], task: Task
 ) -> list[int]:
     """The best candidate without tuning, else the best linear one, leads if it is close enough.
 
     That is within one standard error of the best, of the differences of the scores fold by fold,
-    and within CLOSE: where a fold fails altogether, that error is large.
+    and within CLOSE: where a fold fails altogether, that error is large. If only a share of the
+    rows was compared it is within that share of CLOSE, because flexible methods gain more from the
+    others.
     """
     best = outcomes[order[0]]
+    close = CLOSE[task.kind] * best.rows / task.n
     last = [i for i in order if outcomes[i].round == best.round and len(best.scores) > 1]
     untuned = [i for i in last if is_untuned(candidates[i])]
     linear = [i for i in last if not is_kernel_method(candidates[i])]
     for i in (*untuned[:1], *linear[:1]):
         apart = best.scores - outcomes[i].scores
-        if apart.mean() <= min(standard_error(apart, best.folds), CLOSE[kind]):
+        if apart.mean() <= min(standard_error(apart, best.folds), close):
             return [i, *(j for j in order if j != i)]
     return order

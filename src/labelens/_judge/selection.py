@@ -55,7 +55,8 @@ class Selection:
         They are ordered by "smoothed": half the score and half that of the neighbors in the
         default grid, or the score alone with more than 1,000 rows or given estimators. A simpler
         model comes first if it is within one standard error of the best, and within 0.01 (R^2:
-        0.03): discriminant analysis with estimated shrinkage, else the best linear method.
+        0.03; less if only a share of the rows was compared): discriminant analysis with estimated
+        shrinkage, else the best linear method.
     reason : str
         Why it is the best, in a sentence.
     map : Atlas or None
@@ -245,7 +246,7 @@ def select(
     )
     bases = [i for i in order if with_atlas and candidates[i].n_components == full]
     order = [i for i in order if i not in bases]
-    order = simpler_first(order, candidates, outcomes, rows.kind)
+    order = simpler_first(order, candidates, outcomes, rows)
     names = what_varies([candidates[i] for i in order])
     table: list[dict[str, Any]] = [
         {
@@ -261,7 +262,7 @@ def select(
     ]
     best: Any = None
     if bases:
-        base = candidates[simpler_first(bases, candidates, outcomes, rows.kind)[0]]
+        base = candidates[simpler_first(bases, candidates, outcomes, rows)[0]]
         atlas, line = _try_atlas(base, X, y, few, judging.neighbours(rows), rows.labels, seed)
         if line["score"] > table[0]["score"]:
             best = atlas
