@@ -10,13 +10,23 @@ from pathlib import Path
 from time import sleep
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 
 import labelens
-from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
+from labelens import (
+    Atlas,
+    KernelSupervisedPCA,
+    SupervisedPCA,
+    SupervisedRandomProjection,
+    ValueMap,
+    Wheel,
+)
 from labelens._base import devices
 from labelens._core import gram, landmarks
 from labelens._engines.sources import open_source
@@ -357,7 +367,7 @@ def test_the_plan_has_room_for_all_that_is_made(tmp_path, rng, monkeypatch, para
     finally:
         tracemalloc.stop()
     rows = plan.chunk_rows(model, source, None)
-    planned = plan._fixed(model, source, False) + min(rows, n) * (source.copies + 1) * 64
+    planned = plan._to_fit(model, source, False) + min(rows, n) * (source.copies + 1) * 64
     assert planned / 5 < used < planned * 1.1
 
 
@@ -367,3 +377,61 @@ def test_eigenvectors_that_have_no_room(rng, monkeypatch):
     KernelSupervisedPCA(2, approximation="exact", shrinkage=0.3).fit(X, y)
     with pytest.raises(ValueError, match="300 x 300 kernel matrix and its eigenvectors"):
         KernelSupervisedPCA(2, approximation="exact", shrinkage=0.0).fit(X, y)
+
+
+MAPS = [
+    Atlas(SupervisedPCA(shrinkage=0.1), random_state=0),
+    Wheel(KernelSupervisedPCA(n_random_features=32, random_state=0)),
+    ValueMap(SupervisedPCA(1, label_kernel="linear"), random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS[:2] + MAPS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("named", [True, False])
+def test_files_through_methods_and_maps(tmp_path, rng, eager, model, named):
+    """One chunk, several, and a dask collection give what transform gives."""
+    y = np.arange(2500) % 4
+    X = rng.normal(size=(2500, D)) + 2 * np.eye(4, D)[y]
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(D)])
+    rows = frame if named else X
+    fitted = clone(model).fit(rows[:600], y[:600]).set_output(transform="pandas")
+    wanted = fitted.transform(rows)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    np.save(tmp_path / "rows.npy", X)
+    for source in ("rows.parquet", "rows.npy"):
+        if named or source == "rows.npy":
+            out = labelens.transform(fitted, tmp_path / source, tmp_path / "Z.npy", memory="1GB")
+            np.testing.assert_allclose(np.load(out), wanted, atol=1e-12)
+    out = labelens.transform(fitted, X, tmp_path / "Z.parquet")
+    assert pd.read_parquet(out).shape == wanted.shape
+    dask = pytest.importorskip("dask.dataframe")
+    collection = dask.from_pandas(frame, npartitions=3)
+    collection = collection if named else collection.to_dask_array(lengths=True)
+    plain = fitted.set_output(transform="default")
+    np.testing.assert_allclose(labelens.transform(plain, collection).compute(), wanted, atol=1e-12)
+
+
+def test_what_cannot_go_through_files(rng, tmp_path):
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    for model, message in (
+        (PCA(2).fit(X), "four methods or a map"),
+        (Atlas(PCA(2)).fit(X, y), "base model of this Atlas is PCA"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            labelens.transform(model, X, tmp_path / "Z.npy")
+    with pytest.raises(NotFittedError):
+        labelens.transform(Atlas(), X, tmp_path / "Z.npy")
+
+
+@pytest.mark.parametrize("approximation", ["exact", "orthogonal"])
+def test_memory_of_a_transform_is_not_that_of_the_fit(rng, tmp_path, approximation):
+    X, y = rng.normal(size=(500, 4)), np.arange(500) % 3
+    model = KernelSupervisedPCA(
+        2, approximation=approximation, shrinkage=0.3, n_random_features=4096, random_state=0
+    ).fit(X[:, :4], y)
+    more = tmp_path / "more.csv"
+    pd.DataFrame(np.tile(X, (40, 1))).to_csv(more, index=False, header=list("abcd"))
+    labelens.transform(model, more, tmp_path / "Z.npy", memory="500MB")
+    assert len(np.load(tmp_path / "Z.npy")) == 20_000
+    with pytest.raises(ValueError, match=r"this transform needs \d+ MB"):
+        labelens.transform(model, more, tmp_path / "Z.npy", memory="50MB")

@@ -130,3 +130,17 @@ def test_a_table_of_other_columns_is_not_saved(run, tmp_path, passengers):
     model = load("model.labelens")
     with pytest.raises(ValueError, match="not those that the model was fitted on"):
         save(model, tmp_path / "other", table=TableEncoder.of([EncodedColumn("a", "text")], "mean"))
+
+
+def test_maps_through_files_in_chunks(run, tmp_path, iris):
+    """An atlas is what fit makes of classes; it embeds files in chunks as files read at once."""
+    assert run("fit", "iris.csv", "--label", "species").exit_code == 0
+    for out, more in (("Z.npy", ()), ("Z.csv", ("--memory", "500MB")), ("whole.csv", ())):
+        done = run("transform", "model.labelens", "iris.csv", "--out", out, *more)
+        assert done.exit_code == 0, done.output
+    whole = pd.read_csv("whole.csv").to_numpy()[:, -2:]
+    np.testing.assert_allclose(np.load("Z.npy"), whole, atol=1e-9)
+    np.testing.assert_allclose(pd.read_csv("Z.csv"), whole, atol=1e-9)
+    done = run("fit", "iris.csv", "--label", "species", "--like", "model.labelens", "--force")
+    assert done.exit_code == 1
+    assert "holds a map, an Atlas, which has no moments" in done.output

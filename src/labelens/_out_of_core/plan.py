@@ -15,6 +15,7 @@ from .._core.landmarks import landmark_bytes
 from .._core.moments import BLOCK_ROWS
 from .._engines.sources import Source
 from .._fit.first_pass import sample_rows
+from .._fit.fitted import recipe_of, solution_of
 from .._fit.recipe import WIDEST_SCREENED, block_rows, screens, statistics
 from .._fit.settings import has_falkon, is_kernel_method, keeps_rows
 
@@ -35,11 +36,22 @@ TILES = 3
 LABEL_FEATURES = 256
 
 
-def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) -> int:
-    """Rows in a chunk, perhaps to be sent to a device; ValueError if `memory` allows for none."""
+def chunk_rows(
+    estimator: Any,
+    source: Source,
+    memory: Any,
+    sent: bool = False,
+    fits: bool = True,
+    classes: int = 0,
+) -> int:
+    """Rows in a chunk; ValueError if `memory` allows for none.
+
+    `sent`: to a device. `fits`: to fit the estimator, else to embed them by it, and perhaps to
+    compute probabilities of so many classes.
+    """
     unit = lcm(BLOCK_ROWS, block_rows(source.head, estimator.batch_size))
     # Copies of a chunk in the reader, one more of what is done with it, and its labels.
-    row = (source.copies + 1) * source.row_bytes + 64
+    row = (source.copies + 1) * source.row_bytes + 64 + 4 * 8 * classes
     most = CHUNK_BYTES
     if is_kernel_method(estimator):
         most = max(KERNEL_CHUNK_BYTES, KERNEL_BLOCKS * BLOCK_ROWS * source.row_bytes)
@@ -47,22 +59,38 @@ def chunk_rows(estimator: Any, source: Source, memory: Any, sent: bool = False) 
         most = SENT_BYTES
     if memory is not None:
         allowed = as_bytes(memory)
-        fixed = LOADED + source.reader_bytes + _fixed(estimator, source, sent)
+        own = _to_fit(estimator, source, sent) if fits else _to_embed(estimator)
+        fixed = LOADED + source.reader_bytes + own
         needed = fixed + unit * row
         if allowed < needed and source.spare_memory():
-            return chunk_rows(estimator, source, memory, sent)
+            return chunk_rows(estimator, source, memory, sent, fits, classes)
         if allowed < needed:
             raise ValueError(
-                f"memory={memory!r} is not enough: this fit needs {_written(needed)} "
+                f"memory={memory!r} is not enough: this {'fit' if fits else 'transform'} needs "
+                f"{_written(needed)} "
                 f"({_written(LOADED + source.reader_bytes)} for libraries and readers, "
-                f"{_written(fixed - LOADED - source.reader_bytes)} for moments and what is made of "
+                f"{_written(own)} for moments and what is made of "
                 f"{BLOCK_ROWS} rows at a time, {_written(unit * row)} for rows)."
             )
         most = min(most, (allowed - fixed) // row * source.row_bytes)
     return max(1, most // source.row_bytes // unit) * unit
 
 
-def _fixed(estimator: Any, source: Source, sent: bool) -> int:
+def _to_embed(model: Any) -> int:
+    """Bytes for all that does not grow with the rows of a chunk, next to the model itself."""
+    with one_blas_thread() as threads:
+        pass
+    recipe, d = recipe_of(model), model.n_features_in_
+    if recipe.phi is None:
+        solved = solution_of(model)
+        known = model.moments_.rows if solved.rows is None else solved.rows
+        return int(16 * known.shape[0] * d + threads * TILES * 8 * BLOCK_ROWS**2)
+    p = recipe.phi.n_features
+    buffers = (threads + 1) * BLOCK_ROWS * 8 * (3 * p + 2 * d)
+    return int(buffers + 8 * p * (d * is_kernel_method(model) + 2 * recipe.n_components))
+
+
+def _to_fit(estimator: Any, source: Source, sent: bool) -> int:
     """Bytes for all that does not grow with the rows of a chunk."""
     with one_blas_thread() as threads:
         pass

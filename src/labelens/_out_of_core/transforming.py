@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, overload
@@ -19,8 +20,9 @@ from .._base.validation import check_is_fitted
 from .._engines import engine_of
 from .._engines.errors import placed
 from .._engines.sources import Source, has_named_columns, open_source
-from .._fit.fitted import embed_rows, lazily_embedded
+from .._fit.fitted import embed_rows, lazily_embedded, solution_of
 from .._fit.projection import Projection
+from .._judge.classes import RowMap
 from ..tables import TableEncoder
 from .plan import chunk_rows
 from .progress import ProgressCallback, ProgressMeter
@@ -30,7 +32,7 @@ Write = Callable[[NDArray[Any]], None]
 
 @overload
 def transform(
-    estimator: Projection,
+    estimator: Projection | RowMap,
     source: SourceLike,
     out: PathLike,
     *,
@@ -41,11 +43,11 @@ def transform(
 
 
 @overload  # -> dask array
-def transform(estimator: Projection, source: SourceLike, out: None = None) -> Any: ...
+def transform(estimator: Projection | RowMap, source: SourceLike, out: None = None) -> Any: ...
 
 
 def transform(
-    estimator: Projection,
+    estimator: Projection | RowMap,
     source: SourceLike,
     out: PathLike | None = None,
     *,
@@ -57,7 +59,7 @@ def transform(
 
     Parameters
     ----------
-    estimator : one of the four methods, fitted
+    estimator : one of the four methods or a map (Atlas, ValueMap, Wheel) of one, fitted
     source
         As in `labelens.fit`. From files only the columns of the model are read; the y of batches
         is ignored.
@@ -84,25 +86,27 @@ def transform(
     >>> bool((Z == model.transform(X)).all())
     True
     """
-    check_is_fitted(estimator, "moments_")
+    base = _base_of(estimator)
+    k = len(estimator.get_feature_names_out())
     engine = engine_of(source)
     if engine is not None and encoder is not None:
         source, _ = engine.encoded(source, None, None, encoder)
     if engine is not None and out is None:
-        return lazily_embedded(estimator, source, engine)
+        return _lazily(estimator, source, engine)
     path = Path("" if out is None else out)
     if path.suffix not in WRITERS:
         raise ValueError(f"out must end in {', '.join(WRITERS)}, got {path.name!r}.")
     if engine is not None:
-        embedding = lazily_embedded(estimator, source, engine)
+        embedding = _lazily(estimator, source, engine)
         filled = filter(len, engine.computed_in_order(embedding))
-        return _written(path, filled, estimator.n_components_, "the dask collection")
+        return _written(path, filled, k, "the dask collection")
     names: Any = getattr(estimator, "feature_names_in_", None)
     named = names is not None and has_named_columns(source)
     wanted = list(names) if named and encoder is None else None
     opened = open_source(source, features=wanted, encoder=encoder)
     _refuse_other_columns(opened, estimator.n_features_in_, names)
-    rows = chunk_rows(estimator, opened, memory)
+    classes = 0 if base is estimator else len(getattr(estimator, "classes_", ()))
+    rows = chunk_rows(base, opened, memory, fits=False, classes=classes)
     callback = ProgressMeter(progress, opened.n_rows, opened.row_bytes)
 
     def pieces() -> Iterator[NDArray[Any]]:
@@ -110,14 +114,51 @@ def transform(
         for chunk in opened.chunks(rows):
             with placed(opened, chunk, done):
                 frame = hasattr(chunk.X, "columns")  # which knows its names itself
-                embedded = embed_rows(estimator, chunk.X, check_columns=frame)
+                embedded = _embedded(estimator, chunk.X, check_columns=frame)
             yield embedded
             done += chunk.n_rows
             callback.at(done)
         if done:
             callback.at(done, done=True)
 
-    return _written(path, pieces(), estimator.n_components_, opened.title)
+    return _written(path, pieces(), k, opened.title)
+
+
+def _base_of(estimator: Any) -> Projection:
+    """The method, or that of a map."""
+    if not isinstance(estimator, Projection | RowMap):
+        raise TypeError(
+            "labelens.transform takes one of the four methods or a map (Atlas, ValueMap, Wheel), "
+            f"got {type(estimator).__name__}."
+        )
+    if isinstance(estimator, Projection):
+        check_is_fitted(estimator, "moments_")
+        return estimator
+    check_is_fitted(estimator, "estimator_")
+    base = estimator.estimator_
+    if not isinstance(base, Projection):
+        raise TypeError(
+            f"The base model of this {type(estimator).__name__} is {type(base).__name__}. "
+            "labelens.transform takes maps of the four methods; for others call its transform."
+        )
+    return base
+
+
+def _embedded(estimator: Any, X: Any, check_columns: bool = True) -> NDArray[Any]:
+    """(n, d) -> (n, k); without `check_columns` X has the columns of the model, unnamed."""
+    if isinstance(estimator, Projection):
+        return embed_rows(estimator, X, check_columns)
+    if not check_columns and hasattr(estimator, "feature_names_in_"):
+        X = X.toarray() if hasattr(X, "toarray") else X
+        X = require("pandas", extra="cli").DataFrame(X, columns=estimator.feature_names_in_)
+    return np.asarray(estimator.transform(X))
+
+
+def _lazily(estimator: Any, X: Any, engine: Any) -> Any:
+    if isinstance(estimator, Projection):
+        return lazily_embedded(estimator, X, engine)
+    solution_of(estimator.estimator_)
+    return engine.mapped(partial(_embedded, estimator), X)
 
 
 def _written(path: Path, pieces: Iterator[NDArray[Any]], k: int, title: str) -> Path:

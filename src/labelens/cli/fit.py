@@ -17,6 +17,7 @@ from .._base.optional import require
 from .._base.validation import some
 from .._engines.sources import Chunk, Source, column_names, open_source
 from .._fit.first_pass import sample_of
+from .._fit.projection import Projection
 from .._fit.task import TaskWatch
 from .._judge.trial import FITTING
 from .._out_of_core.checkpoint import Checkpoint
@@ -138,6 +139,11 @@ def _fit_like(
 ) -> tuple[dict[str, Any], list[str]]:
     """A model that can be merged with another: its columns, its parameters, other rows."""
     first, encoder = load_with_table(like)
+    if not isinstance(first, Projection):
+        raise ValueError(
+            f"--like is for models that labelens merge puts together, and {like.name} holds a map, "
+            f"an {type(first).__name__}, which has no moments. Fit both models with --moments."
+        )
     table = load(data, columns, bar, encoder, transpose)
     model = clone(first)
     if hasattr(first, "label_kernel_") and not isinstance(first.label_kernel_, str):

@@ -71,7 +71,7 @@ def transform(
             facts = {
                 "model": model.name,
                 "data": data or "query",
-                "components": estimator.n_components_,
+                "components": len(estimator.get_feature_names_out()),
             }
             show(facts | {"written": str(out)}, json, quiet)
             return
