@@ -63,7 +63,7 @@ AT_ONCE = 10
 WARM = 3  # moves ahead of each ten that are not counted
 PLAIN = {
     "method": "spca", "shrinkage": 1, "target_weight": 1, "gamma": 1, "scale": "none",
-    "components": 2, "seed": 0,
+    "components": 2, "seed": 0, "map": "components",
 }  # fmt: skip
 LIMITS = {"supervised": 150, "SRP": 150, "kernel": 1000}
 

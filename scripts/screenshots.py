@@ -49,7 +49,7 @@ PICTURES = {
     "dark": ("dark", 1400, 900, 0, [COMPARED, SELECTED]),
     "narrow": ("light", 390, 844, 0, []),
     "narrow-dark": ("dark", 390, 844, 0, [COMPARED]),
-    "many": ("light", 1400, 900, 6, ["explorer.active.change({ wheel: true })"]),
+    "many": ("light", 1400, 900, 6, ["explorer.active.change({ map: 'wheel' })"]),
     "numbers": (
         "dark",
         1400,
@@ -59,7 +59,13 @@ PICTURES = {
     ),
     "first-map": ("light", 1400, 860, 7, [SEARCHED]),
     "first-row": ("light", 1400, 860, 7, [SEARCHED, SUSPECT]),
-    "strips": ("light", 1400, 900, 0, ["explorer.active.change({ components: 1 })"]),
+    "strips": (
+        "light",
+        1400,
+        900,
+        0,
+        ["explorer.active.change({ map: 'components', components: 1 })"],
+    ),
 }
 
 

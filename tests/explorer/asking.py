@@ -33,7 +33,8 @@ def ask(explorer, path="", method="GET", body=None, host=None, **headers):
 def wish(turn=1, **changes):
     view = dict(
         label=0, method="spca", kernel="rbf", gamma=1.0, components=2, target_weight=1.0,
-        shrinkage=1.0, label_shrinkage=1.0, scale="standard", features=64, seed=0, wheel=False,
+        shrinkage=1.0, label_shrinkage=1.0, scale="standard", features=64, seed=0,
+        map="components", detail=0.85, temperature=0,
     )  # fmt: skip
     asked = {
         "client": "c",
@@ -43,6 +44,7 @@ def wish(turn=1, **changes):
         "axes": [0, 1],
         "shuffled": False,
         "rough": True,
+        "fitted": False,
     }
     return asked | {"view": view | changes}
 

@@ -36,6 +36,7 @@ def explorer():
     frame = pd.DataFrame(X, columns=[f"pixel {j}" for j in range(64)])
     frame = frame.assign(digit=y, even=np.where(y % 2, "odd", "even"), ink=X.sum(axis=1) / 3)
     served = Explorer(session_of(from_arrays(frame, ["digit", "even", "ink"], "digits"))).start()
+    served.url += "#1.map=components&1.shrinkage=1"  # most tests are of linear fits
     yield served
     served.stop()
 

@@ -16,7 +16,7 @@ from labelens.explorer.answers import describe, overview, pack, picture
 from labelens.explorer.explored import from_arrays, from_file, script
 from labelens.explorer.rows import column, row
 from labelens.explorer.session import Session
-from labelens.explorer.view import RejectedError
+from labelens.explorer.view import ControlState, RejectedError
 from labelens.report.colouring import LIMIT
 
 
@@ -40,7 +40,7 @@ VIEWS = [
     {"method": "kspca", "kernel": "linear"},
     {"method": "ksrp", "kernel": "matern", "features": 64, "seed": 5, "components": 4},
     {"method": "ksrp", "features": 64, "target_weight": 0.6, "seed": 2},
-    {"wheel": True, "shrinkage": 0.1},
+    {"map": "wheel", "shrinkage": 0.1},
 ]
 
 
@@ -51,7 +51,7 @@ def test_a_view_is_the_fit_of_its_script(digits, changes, written, monkeypatch):
     if not written:
         monkeypatch.setattr(space, "LARGEST", 0)
         digits = Session(material())
-    view = replace(digits.default(), **changes)
+    view = replace(ControlState(), **changes)
     fit = digits.fit(view)
     names = {}
     X, y = load_digits(return_X_y=True)
@@ -82,7 +82,7 @@ KNOBS = [
 @pytest.mark.parametrize("scale", ["none", "standard", "minmax"])
 def test_knobs_that_share_one_decomposition(wide, scale, changes):
     """The spectrum of the scatter stands for what each estimator decomposes for itself."""
-    view = replace(wide.default(), scale=scale, **changes)
+    view = replace(ControlState(), scale=scale, **changes)
     fit, train = wide.fit(view), slice(wide.n_train)
     for labels, Z in [(wide.values[0], fit.Z), (wide.values[0][wide.shuffle], fit.chance)]:
         alone = wide.estimator(view).fit(wide.X[train], labels[train])
@@ -110,7 +110,7 @@ def test_single_precision_is_for_the_eye_only(rng, shrinkage, changes):
     X = (rng.normal(size=(4, 20))[y] + rng.normal(size=(9000, 20))).astype(np.float32)
     session = Session(from_arrays(X, y))
     options = {"method": "kspca", "features": 128, "shrinkage": shrinkage} | changes
-    view = replace(session.default(), **options)
+    view = replace(ControlState(), **options)
     seen, saved = session.fit(view, exact=False), session.fit(view)
     train = slice(session.n_train)
     alone = session.estimator(view).fit(session.X[train], session.values[0][train])
@@ -135,11 +135,11 @@ def test_small_shrinkage_is_never_in_single_precision(rng, shrinkage):
     X = (rng.normal(size=(4, 20))[y] + rng.normal(size=(900, 20))).astype(np.float32)
     session = Session(from_arrays(X, y))
     options = {"method": "kspca", "features": 64, "shrinkage": shrinkage}
-    assert session.fit(replace(session.default(), **options), exact=False).exact
+    assert session.fit(replace(ControlState(), **options), exact=False).exact
 
 
 def test_the_control_is_the_same_fit_on_shuffled_labels(digits):
-    view = replace(digits.default(), shrinkage=0.1, components=4)
+    view = replace(ControlState(), shrinkage=0.1, components=4)
     fit, own = digits.fit(view), digits.values[0]
     mixed = own[digits.shuffle]
     assert sorted(mixed) == sorted(own)
@@ -159,7 +159,7 @@ def test_numbers_as_labels():
     X, y = load_diabetes(return_X_y=True)
     session = Session(from_arrays(X, y))
     assert session.labels[0].continuous
-    fit = session.fit(replace(session.default(), method="kspca", features=64, shrinkage=0.1))
+    fit = session.fit(replace(ControlState(), method="kspca", features=64, shrinkage=0.1))
     assert fit.model.label_kernel_ == "rbf"
     judge = KNeighborsRegressor(5).fit(fit.Z[session.known], y[session.order][session.known])
     truth = judge.score(fit.Z[session.asked], y[session.order][session.asked])
@@ -169,7 +169,7 @@ def test_numbers_as_labels():
     assert header["kind"] == "numbers"
     np.testing.assert_allclose(np.sort(values), np.sort(mixed))
     with pytest.raises(ValueError, match="continuous"):
-        session.fit(replace(session.default(), wheel=True))
+        session.fit(replace(ControlState(), map="wheel"))
 
 
 def test_numbers_in_pieces(rng, monkeypatch):
@@ -179,13 +179,13 @@ def test_numbers_in_pieces(rng, monkeypatch):
     y = X[:, 0] + rng.normal(size=6000)
     session = Session(from_arrays(X, y))
     for changes in ({}, {"method": "srp", "seed": 3}, {"method": "kspca", "features": 64}):
-        view = replace(session.default(), **changes)
+        view = replace(ControlState(), **changes)
         train = slice(session.n_train)
         model = session.estimator(view).fit(session.X[train], session.values[0][train])
         np.testing.assert_array_equal(session.fit(view).model.components_, model.components_)
     monkeypatch.setattr(space, "summarize", None)
-    session.fit(replace(session.default(), seed=9))
-    session.fit(replace(session.default(), method="srp", seed=9))
+    session.fit(replace(ControlState(), seed=9))
+    session.fit(replace(ControlState(), method="srp", seed=9))
 
 
 @pytest.mark.parametrize("unit", [0.0, 1e-200])
@@ -198,7 +198,7 @@ def test_what_is_done_ahead_complains_of_nothing(rng, unit):
 def test_sums_are_made_once(digits, monkeypatch):
     """A move of shrinkage, target weight or scaling reads no row."""
     session = Session(material())
-    view = session.default()
+    view = ControlState()
     session.fit(view)
     session.warm()
 
@@ -221,10 +221,10 @@ def test_sums_are_made_once(digits, monkeypatch):
 def test_a_space_that_was_overwritten_is_not_used(digits):
     """Buffers of features are used again: older fits must not see the new ones."""
     session = Session(material())
-    first = session.fit(replace(session.default(), method="kspca", features=64, gamma=0.5))
+    first = session.fit(replace(ControlState(), method="kspca", features=64, gamma=0.5))
     before = first.control.transform(session.X)
     for gamma in (1.5, 2.5, 3.5):
-        session.fit(replace(session.default(), method="kspca", features=64, gamma=gamma))
+        session.fit(replace(ControlState(), method="kspca", features=64, gamma=gamma))
     np.testing.assert_allclose(first.chance, before)
 
 
@@ -237,7 +237,7 @@ def test_more_rows_than_are_drawn(rng):
     assert len(rows) == LIMIT == len(set(rows.tolist()))
     assert {0, 1} == set(y[rows].tolist())
     assert "a sample of 200,000 is drawn" in header["notes"][-1]
-    fit = session.fit(session.default())
+    fit = session.fit(ControlState())
     assert fit.model.n_samples_seen_ == session.n_train == n - header["rows"] // 4 - (n % 4 > 0)
     _, (flat,) = unpack(picture(session, fit, [0, 1], False))
     wanted = fit.model.transform(X[rows])
@@ -273,14 +273,14 @@ def test_few_and_very_many_classes(classes, rng):
 
 
 def test_what_carries_no_information_is_said(digits):
-    fit = digits.fit(replace(digits.default(), components=12))
+    fit = digits.fit(replace(ControlState(), components=12))
     assert "Only 9 of the 12 components" in fit.notes[0]
 
 
 def test_gamma_too_large(digits):
     single = Session(from_arrays(load_digits().data.astype(np.float32), load_digits().target))
     for session, kernel, gamma in [(digits, "polynomial", 1e200), (single, "rbf", 1e90)]:
-        view = replace(digits.default(), method="kspca", kernel=kernel, gamma=gamma, features=64)
+        view = replace(ControlState(), method="kspca", kernel=kernel, gamma=gamma, features=64)
         with pytest.raises(ValueError, match="too large"):
             session.fit(view)
         assert session.fit(replace(view, gamma=1.0)).Z.shape == (1797, 2)

@@ -36,7 +36,7 @@ def test_rows_keep_their_numbers(rng, tmp_path):
         own = int(facts["Row"])
         assert own == numbers[i]
         assert facts["town"] == frame.town[own]
-    saved = pd.read_csv(io.BytesIO(embedding_file(session, session.default(), "csv")))
+    saved = pd.read_csv(io.BytesIO(embedding_file(session, ControlState(), "csv")))
     assert saved["row"].tolist() == sorted(numbers.tolist())
     assert saved["label_town"].tolist() == frame.town[saved["row"]].tolist()
 
@@ -60,7 +60,7 @@ def test_the_script_of_a_file_runs_alone(rng, tmp_path, monkeypatch, label):
     frame.to_csv(path, index=False)
     session = Session(from_file(tables.read(path), path, ["town", "price"], drop=["b"]))
     assert [one.continuous for one in session.labels] == [False, True]
-    view = replace(session.default(), label=label, method="kspca", features=32, gamma=0.5)
+    view = replace(ControlState(), label=label, method="kspca", features=32, gamma=0.5)
     names = {}
     monkeypatch.chdir(tmp_path.parent)
     exec(script(session.material, view, session.estimator(view)), names)
@@ -150,8 +150,8 @@ def test_what_explore_refuses(X, y, words):
 
 
 def test_views_are_read_strictly(digits):
-    good = vars(digits.default())
-    assert ControlState.read(dict(good), 1) == digits.default()
+    good = vars(ControlState())
+    assert ControlState.read(dict(good), 1) == ControlState()
     bad = [
         ("label", 1), ("label", -1), ("label", True), ("label", 0.0), ("label", "0"),
         ("method", "tsne"), ("method", ["pca"]), ("method", None),
@@ -161,7 +161,8 @@ def test_views_are_read_strictly(digits):
         ("target_weight", 1.1), ("target_weight", None), ("shrinkage", -0.1),
         ("label_shrinkage", 1.1),
         ("shrinkage", "auto"), ("scale", ""), ("features", 1), ("features", 10**9),
-        ("seed", -1), ("seed", 2**32), ("wheel", 1), ("wheel", "yes"),
+        ("seed", -1), ("seed", 2**32), ("map", 1), ("map", "sphere"), ("detail", 2),
+        ("temperature", -1),
     ]  # fmt: skip
     for name, value in bad:
         with pytest.raises(RejectedError, match=name):
@@ -178,7 +179,7 @@ def test_views_are_read_strictly(digits):
 
 
 def test_axes_are_read_strictly(digits):
-    view = replace(digits.default(), components=3)
+    view = replace(ControlState(), components=3)
     assert read_axes([2, 0], view) == [2, 0]
     assert read_axes([2, 0, 1], view) == [2, 0, 1]
     for bad in ([0], [0, 1, 2, 0], [0, 3], [0, -1], "01", None, [0, True], [0, 1.0]):
@@ -188,7 +189,7 @@ def test_axes_are_read_strictly(digits):
 
 
 def test_a_wheel_has_an_anchor_for_every_class(digits):
-    view = replace(digits.default(), wheel=True, shrinkage=0.1)
+    view = replace(ControlState(), map="wheel", shrinkage=0.1)
     fit = digits.fit(view)
     assert isinstance(fit.model, Wheel)
     header, _ = unpack(picture(digits, fit, [0, 1], False))

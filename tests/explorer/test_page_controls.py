@@ -52,7 +52,7 @@ def test_each_control_changes_points_and_accuracy(opened):
     changes(lambda: page.choose("method", "pca"))
     assert page.run("return document.getElementById('target-slide').disabled")
     page.choose("label", 0)
-    changes(lambda: page.run("document.getElementById('wheel').click()") or page.still())
+    changes(lambda: page.choose("map", "wheel"))
     colours = page.run("return Array.from(explorer.panes[0].scatter.look)")
     page.choose("colour", 2)
     assert page.run("return Array.from(explorer.panes[0].scatter.look)") != colours

@@ -47,6 +47,7 @@ def test_the_python_of_a_view_gives_its_points(page):
     explorer = Explorer(Sessions(bundled())).start()
     try:
         page.look(explorer.url)
+        page.choose("map", "components")
         page.choose("method", "ksrp")
         page.choose("gamma", 0.03)
         page.choose("components", 3)

@@ -188,7 +188,7 @@ def test_back_and_forward(page, explorer):
     "text",
     ["data=99", "data=-1", "1.components=0&1.axes=9-9", "1.method=<b>&1.kernel=x", "part=none",
      "row=1e9&group=%%%", "1.gamma=NaN&1.seed=-4&colour=500", "group=AAAA", "two=1", "1.label=7",
-     "1.wheel=maybe&1.at=0_0_0", "2.method=pca&two=1&active=9", "%E0%A4%A"],
+     "1.map=maybe&1.at=0_0_0", "2.method=pca&two=1&active=9", "%E0%A4%A"],
 )  # fmt: skip
 def test_an_address_that_makes_no_sense(page, explorer, text):
     page.look(f"{explorer.url}#{text}")
@@ -225,15 +225,16 @@ def test_what_does_nothing_cannot_be_moved(opened):
         assert page.run(disabled, "seed") is not seeded
         assert page.run(disabled, "reseed") is not seeded
     page.choose("method", "spca")
-    page.run("document.getElementById('wheel').click()")
+    page.choose("map", "wheel")
     page.still()
     page.choose("label", 2)  # numbers
-    assert page.run(disabled, "wheel")
-    assert not page.run("return explorer.panes[0].view.wheel")
-    assert "continuous" in page.text("wheel-says")
+    offered = "return [...document.getElementById('map').options].map((o) => !o.disabled)"
+    assert page.run(offered) == [True, False, False]
+    assert page.run("return explorer.panes[0].view.map") == "components"
+    assert "continuous" in page.text("map-says")
     assert page.run("return explorer.panes[0].error.hidden")
     page.choose("label", 0)
-    assert not page.run(disabled, "wheel")
+    assert page.run(offered) == [True] * 3
 
 
 def test_view_2_is_kept(opened):

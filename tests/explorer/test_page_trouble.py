@@ -85,8 +85,7 @@ def test_hostile_names_are_text(page):
         assert len(shown) == 16  # families of classes
         assert all(text.startswith(tuple(cut)) for text in shown)
         assert page.run("return explorer.colours.column.names.length") == len(set(cut))
-        page.run("document.getElementById('wheel').click()")
-        page.still()
+        page.choose("map", "wheel")
         page.run("explorer.select(new Uint8Array(explorer.n).fill(1, 0, 40))")
         page.wait("document.querySelector('#group table')")
         for i in range(0, 60, 7):

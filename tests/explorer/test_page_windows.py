@@ -176,7 +176,7 @@ def test_a_screen_reader_finds_names_and_news(opened):
     page.wait("document.getElementById('said').textContent.startsWith('PCA: held-out accuracy')")
     order = []
     page.run("document.activeElement.blur()")
-    for _ in range(12):
+    for _ in range(24):
         webdriver.ActionChains(page.driver).send_keys(Keys.TAB).perform()
         order.append(
             page.run("return document.activeElement.id || document.activeElement.className")

@@ -16,7 +16,7 @@ from labelens.explorer.panels import PANELS, panel
 from labelens.explorer.server import Explorer
 from labelens.explorer.session import Session
 from labelens.explorer.sessions import session_of
-from labelens.explorer.view import RejectedError
+from labelens.explorer.view import ControlState, RejectedError
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +89,13 @@ def test_rows_in_doubt_are_those_of_an_atlas(noisy):
 
 @pytest.mark.parametrize("what", sorted(set(PANELS) - {"final"}))
 @pytest.mark.parametrize(
-    "changes", [{}, {"method": "kspca", "features": 64}, {"wheel": True}], ids=str
+    "changes", [{}, {"method": "kspca", "features": 64}, {"map": "wheel"}], ids=str
 )
 def test_every_panel_of_every_kind_of_view(noisy, numbers, what, changes, monkeypatch):
     monkeypatch.setattr(panels, "SHUFFLES", 19)
     for session in (noisy, numbers):
-        view = replace(session.default(), **changes)
-        if session is numbers and (what == "conformal" or view.wheel):
+        view = replace(ControlState(), **changes)
+        if session is numbers and (what == "conformal" or view.map != "components"):
             continue
         found = panel(session, view, what, [0, 1])
         assert json.dumps(found, allow_nan=False)
@@ -111,7 +111,7 @@ def test_numbers_have_no_prediction_sets(numbers):
 def test_untouched_rows_are_scored_once():
     X, y = load_digits(return_X_y=True)
     session = Session(from_arrays(X, y))
-    view = replace(session.default(), method="kspca", features=128)
+    view = replace(ControlState(), method="kspca", features=128)
     aside = session.untouched
     assert len(aside) == 150
     assert aside.min() >= session.n_train

@@ -14,7 +14,7 @@ from labelens.explorer.explored import from_arrays
 from labelens.explorer.server import Explorer
 from labelens.explorer.session import Session
 from labelens.explorer.sessions import session_of
-from labelens.explorer.view import RejectedError
+from labelens.explorer.view import ControlState, RejectedError
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_sample_is_part_of_the_rows(large):
 
 
 def test_the_first_answer_is_close_to_the_second(large):
-    view = replace(large.default(), method="kspca", components=4, features=256)
+    view = replace(ControlState(), method="kspca", components=4, features=256)
     first, second = (one.fit(view, exact=False) for one in (large.sample, large))
     assert abs(first.scores["heldout"] - second.scores["heldout"]) < 0.1
     header, (Z, which) = unpack(picture(large.sample, first, [0, 1], False))
@@ -101,23 +101,23 @@ def test_settings_are_chosen_by_training_rows(digits, monkeypatch):
     original = finding.select
     monkeypatch.setattr(finding, "select", select)
     monkeypatch.setattr(finding, "ROWS", 300)
-    found = finding.find(digits, digits.default(), 0)
+    found = finding.find(digits, ControlState(), 0)
     trained = digits.X[: digits.n_train]
     for X, y in seen:
         assert len(X) == 300
         where = [np.flatnonzero((trained == row).all(axis=1))[0] for row in X[:20]]
         np.testing.assert_array_equal(digits.values[0][where], y[:20])
-    view = replace(digits.default(), **found["change"])
-    better, first = (digits.fit(one).scores["heldout"] for one in (view, digits.default()))
+    view = replace(ControlState(), **found["change"])
+    better, first = (digits.fit(one).scores["heldout"] for one in (view, ControlState()))
     assert better > first + 0.05
     assert found["compared"] == 12
     with pytest.raises(RejectedError, match="stage"):
-        finding.find(digits, digits.default(), 4)
+        finding.find(digits, ControlState(), 4)
 
 
 def test_the_gamma_that_is_found_is_the_one_that_was_compared(digits, monkeypatch):
     monkeypatch.setattr(finding, "ROWS", 300)
-    found = finding.find(digits, digits.default(), 2)
+    found = finding.find(digits, ControlState(), 2)
     assert found["change"]["gamma"] == pytest.approx(0.3) or found["change"]["gamma"] == 1
     assert found["change"]["method"] == "kspca"
 

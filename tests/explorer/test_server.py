@@ -41,7 +41,7 @@ pytest.importorskip("uvicorn", reason="needs the explore extra")
      wish() | {"shuffled": 1}, wish() | {"client": ""}, wish() | {"client": "x" * 65},
      wish() | {"pane": 3}, wish() | {"view": None}, wish(method="tsne"), wish(gamma=-1),
      wish(gamma=float("inf")), wish(components=0), wish(components=65), wish(label=2),
-     wish(seed=-1), wish(features=10**12), wish(wheel="on"), wish(shrinkage="auto")],
+     wish(seed=-1), wish(features=10**12), wish(map="on"), wish(shrinkage="auto")],
     ids=str,
 )  # fmt: skip
 def test_messages_that_no_page_of_ours_sends(iris, body):
@@ -64,7 +64,7 @@ def test_a_fit_that_fails_says_why(iris):
     status, _, answer = ask(iris, "fit", "POST", huge)
     assert status == 422
     assert "features that are not finite numbers." in json.loads(answer)["error"]
-    status, _, answer = ask(iris, "fit", "POST", wish(label=1, wheel=True))
+    status, _, answer = ask(iris, "fit", "POST", wish(label=1, map="wheel"))
     assert status == 422
     assert "continuous" in json.loads(answer)["error"]
     assert ask(iris, "fit", "POST", wish(turn=9))[0] == 200
@@ -137,7 +137,7 @@ def test_a_saved_embedding_loads(iris, kind):
 @pytest.mark.parametrize(
     "changes",
     [{}, {"shrinkage": 0.1, "scale": "minmax"}, {"method": "ksrp", "gamma": 2.0, "components": 3},
-     {"method": "srp", "target_weight": 0.5}, {"label": 1}, {"method": "kspca", "wheel": True}],
+     {"method": "srp", "target_weight": 0.5}, {"label": 1}, {"method": "kspca", "map": "wheel"}],
     ids=str,
 )  # fmt: skip
 def test_a_saved_model_loads(iris, changes, tmp_path):
@@ -150,7 +150,7 @@ def test_a_saved_model_loads(iris, changes, tmp_path):
     rows = frame if hasattr(model, "feature_names_in_") else X
     Z = model.transform(rows)
     assert Z.shape[0] == 150
-    if not changes.get("wheel"):
+    if not changes.get("map"):
         assert list(model.feature_names_in_) == list("abcd")
         _, _, again = ask(iris, "save", "POST", saved("embedding", **changes))
         told = pd.read_csv(io.BytesIO(again)).filter(regex=r"^z\d+$")

@@ -60,8 +60,13 @@ def arrange(atlas: Atlas, known: LabelledRows, which: Codes, seed: int) -> None:
     atlas.heldout_rows_ = which[rows]
 
 
-def describe(atlas: Atlas, known: LabelledRows, rows: Codes, places: Array, seed: int) -> None:
-    """Class probabilities, anchors and local maps, by held-out places of some known rows."""
+def describe(
+    atlas: Atlas, known: LabelledRows, rows: Codes, places: Array, seed: int
+) -> tuple[Array, Array]:
+    """Class probabilities, anchors and local maps, by held-out places of some known rows.
+
+    Returns what `place` takes of these rows.
+    """
     codes, weight = known.codes[rows], known.weight[rows]
     folds = Task(places, codes, "classes").folds(n_folds(len(codes)), seed)
     atlas._scores, scores = calibrated_scores(places, codes, weight, known.c, folds)
@@ -73,12 +78,13 @@ def describe(atlas: Atlas, known: LabelledRows, rows: Codes, places: Array, seed
     atlas._local = LocalMaps.of(there, known.codes, known.weight, known.c, dimensions)
     points = atlas._local.project(there[rows])
     atlas.temperature_ = (
-        _accurate_temperature(atlas, scores, points, codes)
+        accurate_temperature(atlas, scores, points, codes)
         if isinstance(atlas.temperature, str)
         else float(atlas.temperature)
     )
     atlas.heldout_embedding_ = place(atlas, scores, points)
     atlas.heldout_score_ = float(weight @ (scores.argmax(axis=1) == codes) / weight.sum())
+    return scores, points
 
 
 def place(atlas: Atlas, scores: Array, points: Array) -> Array:
@@ -104,7 +110,7 @@ def dissimilarities(scores: Array, codes: Codes, weight: Array, c: int) -> Array
     return apart
 
 
-def _accurate_temperature(atlas: Atlas, scores: Array, points: Array, codes: Codes) -> float:
+def accurate_temperature(atlas: Atlas, scores: Array, points: Array, codes: Codes) -> float:
     """The first temperature whose map of held-out rows is the most accurate, within an error."""
     task, right = Task(None, codes, "classes"), []
     for temperature in TEMPERATURES:

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from ..report.colouring import Colouring
 from ..report.columns import as_text
 from ..report.evidence import GRADES, LIGHT
+from .arranged import no_map
 from .rows import BLOCK, column_names, marked, short
-from .session import Fit, Session, no_wheel
-from .view import KERNELS, MOST_COMPONENTS, RejectedError, whole
+from .session import Fit, Session
+from .view import KERNELS, MAPS, MOST_COMPONENTS, RejectedError, whole
 
 TAIL = 0.001  # of the rows that may lie outside the frame on each side
 EVERY_ROW = 2000  # up to so many rows the frame holds all
@@ -60,7 +61,10 @@ def overview(session: Session) -> bytes:
             {
                 "name": short(label.name),
                 "classes": len(label.names) or None,
-                "noWheel": short(no_wheel(label)),  # why there is none
+                # Why there is none.
+                "noMap": {
+                    kind: short(no_map(label, kind, len(session.looked))) for kind in MAPS[1:]
+                },
             }
             for label in session.labels
         ],
@@ -81,14 +85,21 @@ def overview(session: Session) -> bytes:
     return pack(header, [session.numbers[drawn].astype(np.uint32), away])
 
 
-def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> bytes:
-    """Two components of the rows drawn; with `shuffled` those of the control."""
-    Z = (fit.chance if shuffled else fit.Z)[:, axes]
+def picture(
+    session: Session, fit: Fit, axes: list[int], shuffled: bool, fitted: bool = True
+) -> bytes:
+    """Two components of the rows drawn; with `shuffled` those of the control.
+
+    Unless they are wanted as fitted, training rows are where models without them place them.
+    """
+    honest = fit.honest[shuffled]
+    Z = (fit.chance if shuffled else fit.Z) if fitted or honest is None else honest
+    Z = Z[:, axes]
     Z = np.ascontiguousarray(Z[session.drawn_places], dtype=np.float32)
     which = [] if session.sampled is None else [session.sampled.astype(np.uint32)]
     header: dict[str, Any] = {
         "rough": len(session.X) if which else None,  # rows of a sample; all will follow
-        "components": Z.shape[1] if fit.view.wheel else fit.view.components,
+        "components": Z.shape[1] if fit.view.map != "components" else fit.view.components,
         "axes": axes,
         "scores": fit.scores,
         "grade": fit.verdict.grade,
@@ -100,14 +111,19 @@ def picture(session: Session, fit: Fit, axes: list[int], shuffled: bool) -> byte
         "seconds": fit.seconds,
         "frame": [_frame(Z[:, j]) for j in range(len(axes))],
     }
-    if fit.view.wheel:
+    if fit.view.map != "components":
         model = fit.control if shuffled else fit.model
         # In the order of the classes of the column, as the page knows them.
         names = session.labels[fit.view.label].names
         number = {as_text(name): i for i, name in enumerate(model.classes_.tolist())}
-        anchors = [model.anchors_[number[name]].tolist() if name in number else None
-                   for name in names]  # fmt: skip
+        places = [number.get(name) for name in names]
+        anchors = [None if i is None else model.anchors_[i].tolist() for i in places]
         header |= {"anchors": anchors, "frame": [[-1.0, 1.0]] * 2}
+        header |= {"temperature": model.temperature_}
+        if fit.view.map == "atlas":
+            size = fit.view.detail * model.radii_
+            header |= {"radii": [None if i is None else float(size[i]) for i in places]}
+            header |= {"honest": not fitted}
     return pack(header, [Z, *which])
 
 
@@ -140,7 +156,7 @@ def _frame(values: NDArray[Any]) -> list[float]:
 
 def read_axes(value: Any, view: Any) -> list[int]:
     """One component where there is no other, else two or three."""
-    most = 2 if view.wheel else view.components
+    most = 2 if view.map != "components" else view.components
     if not isinstance(value, list) or not min(2, most) <= len(value) <= min(3, most):
         raise RejectedError(f"axes has to name {min(2, most)} of the components, or three.")
     return [whole(axis, "axes", 0, most - 1) for axis in value]

@@ -234,8 +234,12 @@ def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
     parameters = (f"{name}={value!r}" for name, value in changed_parameters(estimator).items())
     model = f"{method}({', '.join(parameters)})"
     names = [method]
-    if view.wheel:
+    if view.map == "wheel":
         model, names = f"Wheel({model})", [method, "Wheel"]
+    if view.map == "atlas":
+        about = f", detail={view.detail!r}" if view.detail != 0.85 else ""
+        about += f", temperature={view.temperature!r}" if view.temperature else ""
+        model, names = f"Atlas({model}{about}, random_state={SPLIT_SEED})", [method, "Atlas"]
     strata = "y" if len(material.labels) == 1 else "None"
     lines = [
         f"from labelens import {', '.join(names)}",

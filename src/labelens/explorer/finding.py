@@ -29,7 +29,8 @@ STAGES: list[tuple[str, tuple[float, ...]]] = [("spca", ()), *(("kspca", one) fo
 def find(session: Session, view: ControlState, stage: Any) -> dict[str, Any]:
     """The best setting of a stage, and its cross-validated score."""
     method, gammas = STAGES[whole(stage, "stage", 0, len(STAGES) - 1)]
-    start = replace(view, method=method, kernel="rbf", wheel=False, target_weight=1.0, gamma=1.0)
+    start = replace(view, method=method, kernel="rbf", target_weight=1.0, gamma=1.0)
+    start = replace(start, components=session.components(start), map="components")
     rows = some_of(np.arange(session.n_train), ROWS, np.random.default_rng(SPLIT_SEED))
     X, y = session.X[rows], session.values[view.label][rows]
     best: dict[str, Any] = {"score": -np.inf}

@@ -13,6 +13,7 @@ Every panel is a dict of the same shape, whose parts are optional:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def panel(session: Session, view: ControlState, what: Any, axes: list[int]) -> P
 
 def _importances(session: Session, view: ControlState, _: list[int]) -> Panel:
     X, y = _training(session, view, ROWS)
-    model = session.estimator(view).fit(X, y)
+    model = _estimator(session, view).fit(X, y)
     found = importances(model, X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED)
     assert found.error is not None
     assert found.shuffled is not None
@@ -99,7 +100,7 @@ def _unit(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 def _stability(session: Session, view: ControlState, _: list[int]) -> Panel:
     X, y = _training(session, view, ROWS)
     report = stability_report(
-        session.estimator(view), X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED
+        _estimator(session, view), X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED
     )
     rows = report.rows.found.mean(axis=0)
     seeds = None if report.seeds is None else report.seeds.found.mean(axis=0)
@@ -117,7 +118,7 @@ def _stability(session: Session, view: ControlState, _: list[int]) -> Panel:
 def _permutation(session: Session, view: ControlState, _: list[int]) -> Panel:
     X, y = _training(session, view, ROWS)
     report = permutation_report(
-        session.estimator(view),
+        _estimator(session, view),
         X,
         y,
         n_permutations=SHUFFLES,
@@ -144,7 +145,7 @@ def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
     if session.labels[view.label].continuous:
         raise RejectedError("Prediction sets are of classes, and this label is a number.")
     X, y = _training(session, view, ATLAS_ROWS)
-    atlas = Atlas(session.estimator(view), random_state=SPLIT_SEED).fit(X, y)
+    atlas = Atlas(_estimator(session, view), random_state=SPLIT_SEED).fit(X, y)
     held = np.flatnonzero(session.drawn >= session.n_train)
     rows = session.X[session.drawn[held]]
     sets = atlas.predict_set(rows, LEVEL)[1]
@@ -198,6 +199,11 @@ PANELS: dict[str, Callable[[Session, ControlState, list[int]], Panel]] = {
     "final": _final,
     "suspects": lambda session, view, _: suspects(session, view.label),
 }
+
+
+def _estimator(session: Session, view: ControlState) -> Any:
+    """The one that a view is made of."""
+    return session.estimator(replace(view, components=session.components(view)))
 
 
 def _training(session: Session, view: ControlState, most: int) -> tuple[NDArray[Any], NDArray[Any]]:

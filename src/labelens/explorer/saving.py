@@ -12,19 +12,33 @@ from numpy.typing import NDArray
 
 from .. import tables
 from .._base.optional import require
+from .._judge.atlas import Atlas
 from ..persist import save
 from ..report.columns import embedding_frame
 from ..report.contents import MOST_COLUMNS, Contents, Label
 from ..report.page import write_report
-from .explored import script
+from .explored import SPLIT_SEED, script
 from .session import Session
 from .view import ControlState
 
 
 def model_file(session: Session, view: ControlState) -> bytes:
-    """As `labelens.load` reads it; of a wheel the estimator within."""
-    model, table = session.fit(view).model, session.material.encoding
-    model = model.estimator_ if view.wheel else model
+    """As `labelens.load` reads it: of a wheel its estimator, an atlas of all training rows."""
+    table, n = session.material.encoding, session.n_train
+    if view.map == "atlas":
+        rows: Any = session.X[:n]
+        if (names := session.material.feature_names) is not None:
+            rows = require("pandas", extra="cli").DataFrame(rows, columns=names)
+        atlas = Atlas(
+            session.estimator(view),
+            detail=view.detail,
+            temperature=view.temperature or "auto",
+            random_state=SPLIT_SEED,
+        )
+        model = atlas.fit(rows, session.values[view.label][:n])
+    else:
+        model = session.fit(view).model
+        model = model.estimator_ if view.map == "wheel" else model
     return written("model.labelens", lambda path: save(model, path, table=table))
 
 

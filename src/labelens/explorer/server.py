@@ -184,18 +184,19 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         return {"instance": instance, "served": turns.served, "titles": sessions.titles}
 
     async def fit(request: Any) -> Any:
-        fields = "client", "pane", "turn", "axes", "shuffled", "rough"
+        fields = "client", "pane", "turn", "axes", "shuffled", "rough", "fitted"
         session, view, asked = await read_view(request, *fields)
         axes, shuffled = read_axes(asked["axes"], view), truth(asked["shuffled"], "shuffled")
-        rough = truth(asked["rough"], "rough")
+        rough, fitted = truth(asked["rough"], "rough"), truth(asked["fitted"], "fitted")
         turn = whole(asked["turn"], "turn", 0, 2**53)
         pane = f"{_short(asked['client'])} {_short(asked['pane'])}"
         turns.arrive(pane, turn)
 
         def make() -> bytes:
             turns.served += 1
-            one = (rough and view.kernelised and session.sample) or session
-            return picture(one, one.fit(view, exact=False), axes, shuffled)
+            slow = view.kernelised or view.map == "atlas"
+            one = (rough and slow and session.sample) or session
+            return picture(one, one.fit(view, exact=False), axes, shuffled, fitted)
 
         return await work.of(request, lambda: not turns.over(pane, turn), make)
 

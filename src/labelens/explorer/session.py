@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.jit import get_ready
-from .._base.threads import cached_property, one_blas_thread
+from .._base.threads import cached_property, in_order, one_blas_thread
 from .._base.validation import check_seed
 from .._core.moments import Spread
 from .._fit import settings
@@ -26,10 +26,11 @@ from .._fit.fitted import embed_rows
 from .._fit.recipe import draw_recipe, settle_kernel, spread_of
 from .._fit.task import Task, is_continuous
 from .._judge.trial import held_out, some_of
-from .._judge.wheel import Wheel, arrange, embedder, numbered_classes, place
+from .._judge.wheel import numbered_classes
 from ..methods import KernelSupervisedPCA, SupervisedPCA
 from ..report.colouring import Colouring, families, read_colouring, stratified
 from ..report.evidence import Verdict, interpret
+from .arranged import ArrangedAtlas, Placed, base, make_wheel, no_map
 from .explored import FEWEST, SPLIT_SEED, ExploredData
 from .images import Pictured, pictures
 from .space import FittedSpace, Space, embed_each
@@ -38,8 +39,8 @@ from .view import ControlState
 # Rows that neighbours are looked for among, and rows that look.
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
 SHARE, FEWEST_UNTOUCHED = 1 / 3, 20  # of the rows held out, that are scored once, at the end
+QUICK = 20_000  # training rows whose atlas takes a few seconds at most
 KEPT_FITS, KEPT_SPACES = 4, 2
-MOST_ON_WHEEL = 5000  # classes
 ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
 MOST_AT_ONCE, SAMPLE = 100_000, 12_000  # rows, and those of a first answer where there are more
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
@@ -59,6 +60,8 @@ class Fit:
     scale_gamma: float | None
     seconds: float
     exact: bool
+    # Like Z and chance, training rows placed by models fitted without them; nan for others.
+    honest: list[NDArray[Any] | None]
 
 
 class Session:
@@ -101,6 +104,7 @@ class Session:
         self._batch, self._numbered = cache(self._read_batch), cache(self._number_classes)
         self._scale_gamma = cache(self._find_scale_gamma)
         self._fits: OrderedDict[ControlState, Fit] = OrderedDict()
+        self._atlases: OrderedDict[ControlState, list[ArrangedAtlas]] = OrderedDict()
         self._spaces: OrderedDict[Hashable, Space] = OrderedDict()
         self._lock, self._warmed = RLock(), False
 
@@ -135,6 +139,9 @@ class Session:
     def default(self) -> ControlState:
         """What the page shows first."""
         k = min(2, self.X.shape[1])
+        several = len(self.labels[0].names) > 3 and self.n_train <= QUICK
+        if several and not no_map(self.labels[0], "atlas", len(self.looked)):
+            return ControlState(components=k, map="atlas", shrinkage=0.1)
         # As many classes as components span too few directions; variance gives the others.
         few = 0 < len(self.labels[0].names) <= k
         return ControlState(components=k, target_weight=0.9 if few else 1.0)
@@ -166,8 +173,11 @@ class Session:
         own, other, space = self._pair(view, exact)
         exact = exact or not space.roughly(own.near)
         model, control, note = own.model, other.model, own.note
-        if view.wheel:
-            (model, Z), (control, chance) = self._wheels(view, own, other, space)
+        honest: list[NDArray[Any] | None] = [None, None]
+        if view.map != "components":
+            (model, Z, honest[0]), (control, chance, honest[1]) = self._arranged(
+                view, own, other, space
+            )
             note = ""
         else:
             whole = len(self.looked) == len(self.X)
@@ -186,13 +196,13 @@ class Session:
             self.gamma_of(view),
             perf_counter() - start,
             exact,
+            honest,
         )
 
     def _pair(self, view: ControlState, exact: bool) -> tuple[FittedSpace, FittedSpace, Space]:
         """The fit and its control; they share the rows and all sums without labels in them."""
         pair = []
-        if view.wheel:
-            view = replace(view, components=self._wheel_components(view))
+        view = replace(view, components=self.components(view))
         with one_blas_thread():
             for mixed in (False, True):
                 estimator = self.estimator(view)
@@ -222,34 +232,43 @@ class Session:
         """(n, k) of every row."""
         if len(self.looked) == len(self.X):
             return fit.Z
-        if fit.view.wheel:
-            embedded = embed_rows(fit.model.estimator_, self.X, check_columns=False)
-            return place(fit.model, embedded).astype(fit.Z.dtype)
+        if fit.view.map != "components":
+            return np.asarray(fit.model.transform(self.X), dtype=fit.Z.dtype)
         return embed_rows(fit.model, self.X, check_columns=False)
 
-    def _wheel_components(self, view: ControlState) -> int:
-        """Of the embedding that a wheel is made of."""
-        if reason := no_wheel(self.labels[view.label]):
+    def components(self, view: ControlState) -> int:
+        """Of the embedding that a map is made of, or that is the map."""
+        if view.map == "components":
+            return view.components
+        if reason := no_map(self.labels[view.label], view.map, len(self.looked)):
             raise ValueError(reason)
         _, classes = self._numbered(view.label, False)
-        wheel = Wheel(self.estimator(view))
-        return int(embedder(wheel, len(classes), self.X.shape[1]).n_components)
+        return base(self.estimator(view), len(classes), self.X.shape[1])
 
-    def _wheels(
+    def _arranged(
         self, view: ControlState, own: FittedSpace, other: FittedSpace, space: Space
-    ) -> Iterable[tuple[Wheel, NDArray[Any]]]:
-        """The wheels of the fit and of its control, and where they put the rows looked at."""
+    ) -> list[Placed]:
+        """The maps of classes of the fit and of its control."""
+        models = own.model, other.model
+        key = replace(view.plain(), detail=0.0, temperature=0.0, components=1)
+        if key not in self._atlases:
+            embedded = embed_each([own, other], space.rows)
 
-        def turned(fitted: FittedSpace, embedded: Any, mixed: bool) -> tuple[Wheel, NDArray[Any]]:
-            wheel = Wheel(self.estimator(view))
-            wheel.n_features_in_ = self.X.shape[1]
-            numbered = self._numbered(view.label, mixed)
-            arrange(wheel, fitted.model, embedded[: self.n_train], *numbered)
-            return wheel, place(wheel, embedded[self.looked]).astype(embedded.dtype)
+            def made(which: int) -> Any:
+                numbered = self._numbered(view.label, bool(which))
+                about = self.X, embedded[which], self.looked, numbered
+                if view.map == "wheel":
+                    return make_wheel(self.estimator(view), models[which], *about[1:])
+                return ArrangedAtlas.of(models[which], *about)
 
-        both = embed_each([own, other], space.rows)
-        with one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            return list(pool.map(turned, (own, other), both, (False, True)))
+            with one_blas_thread():
+                found = list(in_order(made, (0, 1)))
+            if view.map == "wheel":
+                return found
+            self._atlases[key] = found
+            while len(self._atlases) > KEPT_SPACES:
+                self._atlases.popitem(last=False)
+        return [one.placed(view) for one in self._atlases[key]]
 
     def _training_labels(self, label: int, mixed: bool) -> NDArray[Any]:
         values = self.values[label]
@@ -360,7 +379,7 @@ class Session:
         KernelSupervisedPCA(1, n_random_features=64).fit(some, np.arange(len(some)) % 2)
         if self.n_train * self.X.shape[1] ** 2 > CHEAP:
             return
-        view = replace(self.default(), method="spca", target_weight=0.5, shrinkage=0.5)
+        view = ControlState(components=1, target_weight=0.5, shrinkage=0.5)
         batch = self._batch(0, False)
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
@@ -368,18 +387,6 @@ class Session:
         # What cannot be summed or taken apart is told by the fit that asks for it.
         with suppress(ValueError, MemoryError), one_blas_thread(), np.errstate(all="ignore"):
             space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
-
-
-def no_wheel(label: Colouring) -> str:
-    """Why there is no wheel of a label; empty if there is one."""
-    if label.continuous:
-        return f"A wheel has a place for every class, and {label.name!r} holds continuous numbers."
-    if len(label.names) > MOST_ON_WHEEL:
-        return (
-            f"A wheel of {len(label.names):,} classes cannot be read, nor ordered in "
-            f"time: at most {MOST_ON_WHEEL:,} classes have a place on it."
-        )
-    return ""
 
 
 def _read_label(name: str, values: NDArray[Any]) -> Colouring:

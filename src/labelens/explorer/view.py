@@ -11,6 +11,7 @@ from .._fit.settings import is_kernel_method
 
 METHODS: dict[str, Any] = {"pca": methods.SupervisedPCA} | methods.METHODS
 KERNELS = ("rbf", "laplacian", "matern", "polynomial", "linear")
+MAPS = ("components", "atlas", "wheel")
 SCALES = ("none", "minmax", "standard")
 MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 4096, 2**32 - 1
 
@@ -34,7 +35,9 @@ class ControlState:
     scale: str = "standard"
     features: int = 1024  # random ones
     seed: int = 0
-    wheel: bool = False
+    map: str = "components"  # or classes in two dimensions, whose model has a component less
+    detail: float = 0.85  # of an atlas
+    temperature: float = 0.0  # of an atlas; 0 for the one that held-out rows choose
 
     @classmethod
     def read(cls, message: Any, n_labels: int) -> ControlState:
@@ -54,7 +57,9 @@ class ControlState:
             scale=word(message["scale"], "scale", SCALES),
             features=whole(message["features"], "features", 2, MOST_FEATURES),
             seed=whole(message["seed"], "seed", 0, LARGEST_SEED),
-            wheel=truth(message["wheel"], "wheel"),
+            map=word(message["map"], "map", MAPS),
+            detail=number(message["detail"], "detail", 0, 1),
+            temperature=number(message["temperature"], "temperature", 0, 10),
         )
 
     @property
@@ -69,6 +74,8 @@ class ControlState:
     def plain(self) -> ControlState:
         """With all that the method does not look at at its first value, so that equals meet."""
         same: dict[str, Any] = {}
+        if self.map != "atlas":
+            same |= {"detail": 0.85, "temperature": 0.0}
         if self.method == "pca":
             same |= {"target_weight": 0.0, "label_shrinkage": 1.0}
         if not self.kernelised:

@@ -37,6 +37,7 @@ export function listen(app) {
   on("open-cancel", "click", () => find("open-dialog").close());
   on("save-session", "click", () => saveSession(app));
   on("save-report", "click", () => save(app, "report"));
+  on("fitted", "change", () => { app.setFitted(find("fitted").checked); app.remember(); });
   on("only", "change", () => { app.only = find("only").checked; app.repaint(); });
   useLooks(app, () => app.panes);
   useLabels(app);

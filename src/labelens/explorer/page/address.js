@@ -45,7 +45,7 @@ export function write(told, first) {
   const found = new URLSearchParams();
   for (const [name, value, usual] of [["data", told.data, 0], ["part", told.part, "all"],
     ["drag", told.drag, "pan"], ["colour", told.colour, 0], ["active", told.active, 0],
-    ["row", told.row, -1], ["two", told.two ? 1 : 0, 0]]) {
+    ["row", told.row, -1], ["two", told.two ? 1 : 0, 0], ["fitted", told.fitted ? 1 : 0, 0]]) {
     if (value !== usual) found.set(name, value);
   }
   told.views.forEach((one, number) => {
@@ -106,7 +106,7 @@ export function read(text, overview, n) {
     drag: among(found.get("drag"), ["pan", "lasso"]),
     colour: Math.min(whole(found.get("colour"), 0), overview.columns.length - 1),
     active: two ? Math.min(1, whole(found.get("active"), 0)) : 0,
-    row: whole(found.get("row"), -1), two, views,
+    row: whole(found.get("row"), -1), two, views, fitted: found.get("fitted") === "1",
     group: found.get("group") && unpacked(found.get("group"), n),
   };
 }

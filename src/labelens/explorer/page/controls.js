@@ -9,13 +9,14 @@ const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 // The box of each number of a view; its limits are those that the server has.
 const BOXES = {
   features: "features", components: "components", target_weight: "target", shrinkage: "shrinkage",
-  label_shrinkage: "label-shrinkage", seed: "seed",
+  label_shrinkage: "label-shrinkage", seed: "seed", detail: "detail", temperature: "temperature",
 };
 const WHOLE = new Set(["features", "components", "seed"]);
-const LISTS = ["method", "kernel", "scale"];
+const LISTS = ["method", "kernel", "scale", "map"];
 // Of the others nothing is drawn at random.
 const seeded = (view) => ["srp", "ksrp"].includes(view.method)
   || (view.method === "kspca" && view.kernel !== "linear");
+const COLDEST = -2; // of the logarithmic slider, where the temperature is chosen
 const precise = (value) => Number(value.toPrecision(6));
 // 0 at the left, then 10^-4 to 1 on a logarithmic scale.
 const fromShrinkage = (p) => (p === 0 ? 0 : precise(10 ** (4 * (p - 1) / 99 - 4)));
@@ -47,7 +48,9 @@ export class Controls {
     pair("target", "target_weight", (p) => p);
     pair("shrinkage", "shrinkage", fromShrinkage);
     pair("label-shrinkage", "label_shrinkage", (p) => p);
-    for (const id of ["method", "kernel", "scale"]) {
+    pair("detail", "detail", (p) => p);
+    pair("temperature", "temperature", (p) => (p <= COLDEST ? 0 : precise(10 ** p)));
+    for (const id of LISTS) {
       on(id, "change", () => { send({ [id]: find(id).value }); this.show(); });
     }
     on("label", "change", () => {
@@ -63,7 +66,6 @@ export class Controls {
       send({ seed: this.view.seed < Number(find("seed").max) ? this.view.seed + 1 : 0 });
       this.show();
     });
-    on("wheel", "change", () => { send({ wheel: find("wheel").checked }); this.show(); });
     find("controls").addEventListener("submit", (event) => event.preventDefault());
   }
 
@@ -84,7 +86,7 @@ export class Controls {
     }
     if (!(view.gamma > 0 && Number.isFinite(view.gamma))) view.gamma = overview.view.gamma;
     view.label = clamp(Math.round(view.label) || 0, 0, overview.labels.length - 1);
-    if (overview.labels[view.label].noWheel) view.wheel = false;
+    if (overview.labels[view.label].noMap[view.map]) view.map = "components";
     return view;
   }
 
@@ -109,9 +111,11 @@ export class Controls {
     const { view } = this;
     const put = (id, value) => { if (id !== moving) find(id).value = value; };
     const kernelised = KERNELISED.has(view.method);
-    for (const id of ["label", "method", "kernel", "scale", "seed", "features", "components"]) {
+    for (const id of ["label", ...LISTS, "seed", "features", "components", "detail", "temperature"]) {
       put(id, view[id]);
     }
+    put("detail-slide", view.detail);
+    put("temperature-slide", view.temperature ? Math.log10(view.temperature) : COLDEST);
     put("target", view.target_weight);
     put("target-slide", view.target_weight);
     put("shrinkage", view.shrinkage);
@@ -123,7 +127,10 @@ export class Controls {
     put("gamma-slide", Math.log10(view.gamma));
     put("gamma", short(view.gamma * this.scaleGamma()));
     find("gamma-says").textContent = `${short(view.gamma)} × scale`;
-    find("wheel").checked = view.wheel;
+    const { picture } = this.app.active;
+    const used = picture && picture.view.map === "atlas" ? `: ${short(picture.temperature)}` : "";
+    find("temperature-says").textContent = view.temperature ? "" : `chosen by held-out rows${used}`;
+    find("atlas-fields").hidden = view.map !== "atlas";
     find("kernel-fields").hidden = !kernelised;
     const narrow = view.kernel === "linear";
     for (const id of ["gamma", "gamma-slide", "features", "features-slide"]) {
@@ -132,11 +139,11 @@ export class Controls {
     for (const id of ["target", "target-slide", "label-shrinkage", "label-shrinkage-slide"]) {
       find(id).disabled = view.method === "pca";
     }
-    for (const id of ["components", "components-slide"]) find(id).disabled = view.wheel;
+    for (const id of ["components", "components-slide"]) find(id).disabled = view.map !== "components";
     for (const id of ["seed", "reseed"]) find(id).disabled = !seeded(view);
-    const { noWheel } = this.app.overview.labels[view.label];
-    find("wheel").disabled = Boolean(noWheel);
-    find("wheel-says").textContent = noWheel;
+    const { noMap } = this.app.overview.labels[view.label];
+    for (const option of find("map").options) option.disabled = Boolean(noMap[option.value]);
+    find("map-says").textContent = noMap.atlas || "";
     for (const [id, text] of [["gamma-slide", `${short(view.gamma * this.scaleGamma())}`],
       ["shrinkage-slide", short(view.shrinkage)], ["features-slide", `${view.features}`]]) {
       find(id).setAttribute("aria-valuetext", text);

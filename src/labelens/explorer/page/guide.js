@@ -18,7 +18,7 @@ export async function search(app) {
       compared += found.compared;
       if (!best || found.score > best.score) best = found;
     }
-    pane.change(app.controls.tidy({ ...pane.view, wheel: false, ...best.change }));
+    pane.change(app.controls.tidy({ ...pane.view, ...best.change }));
     app.controls.show();
     told.textContent = `The best of ${compared} settings, cross-validated ${score(best.score)} ± `
       + `${score(best.error)} on training rows; held-out rows took no part.`;

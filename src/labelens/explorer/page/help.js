@@ -17,7 +17,11 @@ const HELP = {
   "label-shrinkage": "Below 1, rare classes and repeated labels count as much as others.",
   scale: "What is done to every column before the fit.",
   seed: "The random numbers of SRP and of random features; a result that depends on it is not stable.",
-  wheel: "Every class has a place on a circle, classes that are confused side by side.",
+  map: "Components are the directions themselves. An atlas has a disc for every class, and in it the "
+    + "main directions of the class; a wheel has the classes on a circle.",
+  detail: "The size of what is drawn within each class: 0 puts its rows on one point, 1 fills its disc.",
+  temperature: "Low values move rows to the disc of their most probable class, high ones between "
+    + "discs; 0 is chosen by held-out rows.",
   colour: "The column that gives the points their colours; it does not change the fit.",
 };
 

@@ -23,6 +23,7 @@ class App {
       data: 0, overview: null, n: 0, panes: [], activeNumber: 0, part: "all", drag: "pan",
       colours: null, columns: new Map(), selected: null, hovered: -1, picked: -1, instance: null,
       ringed: [], reviews: new Map(), // suspect labels on the map; what is known of labels, by column
+      asFitted: false, // whether training rows are where the fit places them, of which they are part
       only: false, contours: false, // whether rows outside the group are hidden, and lines drawn
       looked: new Map(), // settings that were compared, by data and label
       second: null, // the settings of view 2 while it is not shown
@@ -84,7 +85,7 @@ class App {
     forgetPanel(this);
     this.controls.offer(overview);
     const told = address.read(text, overview, this.n);
-    this.restore(text ? told : { ...told, part: this.part, drag: this.drag });
+    this.restore(text ? told : { ...told, part: this.part, drag: this.drag, fitted: this.asFitted });
     if (text === location.hash.slice(1)) address.settle(address.write(this.state(), overview.view));
     else this.remember();
   }
@@ -119,7 +120,7 @@ class App {
     return {
       data: this.data, part: this.part, drag: this.drag, colour: Number(find("colour").value),
       active: this.activeNumber, row: this.picked < 0 ? -1 : this.rowNumbers[this.picked],
-      two: this.panes.length === 2, views, group: this.selected,
+      two: this.panes.length === 2, views, group: this.selected, fitted: this.asFitted,
     };
   }
 
@@ -131,6 +132,7 @@ class App {
   restore(told) {
     const { views, two } = told;
     this.setPart(told.part);
+    this.setFitted(told.fitted);
     this.setDrag(told.drag);
     this.second = two ? null : views[1] || this.second;
     while (this.panes.length > (two ? 2 : 1)) this.panes.pop().remove();
@@ -242,6 +244,7 @@ class App {
     document.documentElement.dataset.ready = "yes";
     find("lost").hidden = true;
     if (pane !== this.active) return;
+    this.tellParts(pane);
     this.controls.show(document.activeElement.id);
     tellLabel(this);
     agePanel(this, pane.picture.view);
@@ -281,6 +284,22 @@ class App {
     document.querySelector(`#part input[value="${part}"]`).checked = true;
     if ((before === "shuffled") === (part === "shuffled")) this.repaint();
     else this.panes.forEach((pane) => pane.refit());
+  }
+
+  setFitted(fitted) {
+    const changed = fitted !== this.asFitted;
+    this.asFitted = fitted;
+    find("fitted").checked = fitted;
+    if (changed) this.panes.forEach((pane) => pane.refit());
+  }
+
+  // What the pale points of a pane are.
+  tellParts(pane) {
+    if (pane !== this.active) return;
+    const { honest } = pane.picture;
+    find("fitted-label").hidden = honest === undefined;
+    find("pale").textContent = honest
+      ? "training rows, placed by models that were fitted without them" : "training rows, as fitted";
   }
 
   setDrag(drag) {

@@ -148,13 +148,13 @@ export class Pane extends PointMap {
 
   async ask(turn, rough) {
     const view = { ...this.view };
-    const axes = this.shownAxes(view.wheel ? 2 : view.components);
+    const axes = this.shownAxes(view.map === "components" ? view.components : 2);
     const shuffled = this.app.part === "shuffled";
-    const { data } = this.app;
+    const { data, asFitted: fitted } = this.app;
     this.began = performance.now();
     try {
       const picture = await server.fit({
-        client: CLIENT, pane: `${this.number}`, turn, data, view, axes, shuffled, rough,
+        client: CLIENT, pane: `${this.number}`, turn, data, view, axes, shuffled, rough, fitted,
       });
       if (!picture) return null;
       this.spread(picture);
@@ -202,7 +202,8 @@ export class Pane extends PointMap {
     this.took.textContent = `${Math.round(elapsed)} ms${of}`;
     this.took.title = `${Math.round(1000 * picture.seconds)} ms of it on the server`;
     this.judge();
-    this.offerAxes(view.wheel ? 2 : view.components);
+    this.app.tellParts(this);
+    this.offerAxes(view.map === "components" ? view.components : 2);
     this.place();
     say(`${this.named()}: ${this.whose.textContent} ${this.metric.textContent} ${score(own)}, `
       + `${this.other.textContent} ${score(other)}.`, 500);
@@ -226,7 +227,8 @@ export class Pane extends PointMap {
     const { view } = this.picture;
     const method = TITLES[view.method];
     const shown = this.picture.shuffled ? ", shuffled labels" : "";
-    return view.wheel ? `${method} wheel${shown}` : `${method}${shown}`;
+    const map = view.map === "components" ? "" : ` ${view.map}`;
+    return `${method}${map}${shown}`;
   }
 
   offerAxes(k) {

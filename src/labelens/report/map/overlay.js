@@ -29,7 +29,10 @@ export function decorate(pane, given = null) {
   pen.font = FONT;
   const rests = scatter.done >= 1 && pane.look;
   if (app.contours && rests) drawContours(pane, pen, look);
-  if (pane.picture.anchors) drawAnchors(pane, pen, look, w, h);
+  if (pane.picture.radii) {
+    drawDiscs(pane, pen, look);
+    if (rests) drawNames(pane, pen, look, w, h);
+  } else if (pane.picture.anchors) drawAnchors(pane, pen, look, w, h);
   else {
     if (pane.deep) drawCorner(pane, pen, look, h);
     else drawAxes(pane, pen, look, w, h);
@@ -199,6 +202,20 @@ function drawArrows({ arrows, scatter, deep }, pen, look) {
     const align = x < from[0] ? "right" : "left";
     write(pen, look, cut(name, 20), x + 5 * Math.sign(x - from[0]), y + 4, align);
   }
+}
+
+// The discs of an atlas.
+function drawDiscs({ scatter, picture }, pen, look) {
+  pen.strokeStyle = look.line;
+  pen.lineWidth = 1;
+  picture.anchors.forEach((anchor, c) => {
+    if (!anchor) return;
+    const [x, y] = scatter.toScreen(anchor.map((value) => value * MARGIN));
+    const [edge] = scatter.toScreen([(anchor[0] + picture.radii[c]) * MARGIN, 0]);
+    pen.beginPath();
+    pen.arc(x, y, edge - x, 0, 7);
+    pen.stroke();
+  });
 }
 
 // Names of classes where their points are, the largest class first; one that would lie on another
