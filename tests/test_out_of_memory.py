@@ -415,7 +415,7 @@ def test_what_cannot_go_through_files(rng, tmp_path):
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
     for model, message in (
         (PCA(2).fit(X), "four methods or a map"),
-        (Atlas(PCA(2)).fit(X, y), "base model of this Atlas is PCA"),
+        (Atlas(PCA(2)).fit(X, y), "base model of this Atlas is PCA, and labelens"),
     ):
         with pytest.raises(TypeError, match=message):
             labelens.transform(model, X, tmp_path / "Z.npy")

@@ -8,18 +8,22 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 
 import labelens
 from engines.here import Here, assert_same_bits, cut
 from labelens import (
+    Atlas,
     KernelSupervisedPCA,
     KernelSupervisedRandomProjection,
     SupervisedPCA,
     SupervisedRandomProjection,
+    Wheel,
     subspace_distance,
 )
 from labelens._engines.parts import Refused
@@ -197,6 +201,23 @@ def test_features_of_every_kind(mixed, features):
     found = embedded.collect()
     np.testing.assert_array_equal([row.embedding for row in found], whole.transform(X))
     assert [row[:-1] for row in found] == [tuple(row) for row in frame.collect()]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Atlas(SupervisedPCA(shrinkage=0.1), random_state=0), Wheel(SupervisedPCA(), random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_maps_embed_where_the_rows_are(mixed, model):
+    frame, X, y = mixed
+    names = labelens.spark.fit(SupervisedPCA(2), frame, "array", "y").feature_names_in_
+    rows = pd.DataFrame(X, columns=names)
+    model.fit(rows, y)
+    found = labelens.spark.transform(model, frame, "z", features="array")
+    found = [row.z for row in found.select("z").collect()]
+    np.testing.assert_allclose(found, model.transform(rows), atol=1e-12)
+    with pytest.raises(TypeError, match="base model of this Atlas is PCA, and labelens"):
+        labelens.spark.transform(Atlas(PCA(2)).fit(rows, y), frame, "z")
 
 
 def test_single_precision_stays(mixed):

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import DataConversionWarning
 
 from .._base import devices
+from .._base.optional import require
 from .._base.page import DocumentationLink
 from .._base.types import MatrixLike
 from .._base.validation import check_is_fitted, check_number, check_rows
@@ -23,6 +24,8 @@ from .._core.class_scores import Codes
 from .._core.labels import choose_kernel, read_labels
 from .._core.labels.vocabulary import label_kind, number_labels
 from .._core.moments import Array
+from .._fit.fitted import embed_rows
+from .._fit.projection import Projection
 from .._fit.task import Task, embedded
 from .crossed import FoldEmbedding, fold_embeddings
 
@@ -68,6 +71,36 @@ class RowMap(DocumentationLink, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def method_of(estimator: Any, what: str) -> Projection:
+    """The fitted method, or that of a fitted map; `what` takes them."""
+    if not isinstance(estimator, Projection | RowMap):
+        raise TypeError(
+            f"{what} takes one of the four methods or a map (Atlas, ValueMap, Wheel), got "
+            f"{type(estimator).__name__}."
+        )
+    if isinstance(estimator, Projection):
+        check_is_fitted(estimator, "moments_")
+        return estimator
+    check_is_fitted(estimator, "estimator_")
+    base: Any = vars(estimator)["estimator_"]
+    if not isinstance(base, Projection):
+        raise TypeError(
+            f"The base model of this {type(estimator).__name__} is {type(base).__name__}, and "
+            f"{what} takes maps of the four methods. Call the transform of the map."
+        )
+    return base
+
+
+def embed_chunk(estimator: Any, X: Any, check_columns: bool = True) -> NDArray[Any]:
+    """(n, d) -> (n, k); without `check_columns` X has the columns of the model, unnamed."""
+    if isinstance(estimator, Projection):
+        return embed_rows(estimator, X, check_columns)
+    if not check_columns and hasattr(estimator, "feature_names_in_"):
+        X = X.toarray() if hasattr(X, "toarray") else X
+        X = require("pandas", extra="cli").DataFrame(X, columns=estimator.feature_names_in_)
+    return np.asarray(estimator.transform(X))
 
 
 def check_temperature(temperature: Any) -> None:

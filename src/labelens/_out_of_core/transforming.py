@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from .._base.files import replaced
 from .._base.optional import require
 from .._base.types import Memory, PathLike, SourceLike
-from .._base.validation import check_is_fitted
 from .._engines import engine_of
 from .._engines.errors import placed
 from .._engines.sources import Source, has_named_columns, open_source
-from .._fit.fitted import embed_rows, lazily_embedded, solution_of
+from .._fit.fitted import lazily_embedded, solution_of
 from .._fit.projection import Projection
-from .._judge.classes import RowMap
+from .._judge.classes import RowMap, embed_chunk, method_of
 from ..tables import TableEncoder
 from .plan import chunk_rows
 from .progress import ProgressCallback, ProgressMeter
@@ -86,7 +85,7 @@ def transform(
     >>> bool((Z == model.transform(X)).all())
     True
     """
-    base = _base_of(estimator)
+    base = method_of(estimator, "labelens.transform")
     k = len(estimator.get_feature_names_out())
     engine = engine_of(source)
     if engine is not None and encoder is not None:
@@ -114,7 +113,7 @@ def transform(
         for chunk in opened.chunks(rows):
             with placed(opened, chunk, done):
                 frame = hasattr(chunk.X, "columns")  # which knows its names itself
-                embedded = _embedded(estimator, chunk.X, check_columns=frame)
+                embedded = embed_chunk(estimator, chunk.X, check_columns=frame)
             yield embedded
             done += chunk.n_rows
             callback.at(done)
@@ -124,41 +123,11 @@ def transform(
     return _written(path, pieces(), k, opened.title)
 
 
-def _base_of(estimator: Any) -> Projection:
-    """The method, or that of a map."""
-    if not isinstance(estimator, Projection | RowMap):
-        raise TypeError(
-            "labelens.transform takes one of the four methods or a map (Atlas, ValueMap, Wheel), "
-            f"got {type(estimator).__name__}."
-        )
-    if isinstance(estimator, Projection):
-        check_is_fitted(estimator, "moments_")
-        return estimator
-    check_is_fitted(estimator, "estimator_")
-    base = estimator.estimator_
-    if not isinstance(base, Projection):
-        raise TypeError(
-            f"The base model of this {type(estimator).__name__} is {type(base).__name__}. "
-            "labelens.transform takes maps of the four methods; for others call its transform."
-        )
-    return base
-
-
-def _embedded(estimator: Any, X: Any, check_columns: bool = True) -> NDArray[Any]:
-    """(n, d) -> (n, k); without `check_columns` X has the columns of the model, unnamed."""
-    if isinstance(estimator, Projection):
-        return embed_rows(estimator, X, check_columns)
-    if not check_columns and hasattr(estimator, "feature_names_in_"):
-        X = X.toarray() if hasattr(X, "toarray") else X
-        X = require("pandas", extra="cli").DataFrame(X, columns=estimator.feature_names_in_)
-    return np.asarray(estimator.transform(X))
-
-
 def _lazily(estimator: Any, X: Any, engine: Any) -> Any:
     if isinstance(estimator, Projection):
         return lazily_embedded(estimator, X, engine)
     solution_of(estimator.estimator_)
-    return engine.mapped(partial(_embedded, estimator), X)
+    return engine.mapped(partial(embed_chunk, estimator), X)
 
 
 def _written(path: Path, pieces: Iterator[NDArray[Any]], k: int, title: str) -> Path:

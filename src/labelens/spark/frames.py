@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from .._base.optional import require
 from .._base.threads import cached_property, working
-from .._base.validation import check_is_fitted, unchanged_on_error
+from .._base.validation import unchanged_on_error
 from .._core.moments import BLOCK_ROWS, SavedSummary
 from .._engines.parts import (
     Merge,
@@ -29,9 +29,10 @@ from .._engines.parts import (
 )
 from .._engines.sources.rows import ColumnLayout, EncodedLayout
 from .._fit.driver import fit_rows
-from .._fit.fitted import embed_rows, recipe_of, solution_of
+from .._fit.fitted import recipe_of, solution_of
 from .._fit.projection import Projection
 from .._fit.recipe import block_rows
+from .._judge.classes import RowMap, embed_chunk, method_of
 from ..tables import TableEncoder
 from .partials import dumped, loaded
 from .schema import FrameColumns, numbered, quoted
@@ -270,7 +271,7 @@ def workers_in_words() -> Iterator[None]:
 
 
 def transform(
-    model: Projection,
+    model: Projection | RowMap,
     df: DataFrame,
     output: str = "embedding",
     *,
@@ -285,7 +286,7 @@ def transform(
 
     Parameters
     ----------
-    model : one of the four methods, fitted
+    model : one of the four methods or a map (Atlas, ValueMap, Wheel) of one, fitted
     df : pyspark.sql.DataFrame, of a classic session or of Spark Connect
     output : str, default="embedding"
         The new column.
@@ -304,7 +305,7 @@ def transform(
         All columns of `df`, and then the new one.
     """
     types = require("pyspark.sql.types", extra="spark")
-    check_is_fitted(model, "moments_")
+    method_of(model, "labelens.spark.transform")
     if output in df.columns:
         raise ValueError(f"The DataFrame has a column {output!r} already; name another as output.")
     if encoder is not None:
@@ -357,7 +358,7 @@ class Embed:
                 continue
             X = self.columns.matrix(batch.select(taken), CALLED)
             with working():
-                Z = embed_rows(self.model, X, check_columns=False)
+                Z = embed_chunk(self.model, X, check_columns=False)
             Z = Z.astype(np.float64, copy=False) if self.doubles else Z
             ends = pa.array(np.arange(0, Z.size + 1, Z.shape[1], dtype=np.int32))
             column = pa.ListArray.from_arrays(ends, pa.array(Z.reshape(-1)))
@@ -366,8 +367,12 @@ class Embed:
 
 def sealed(model: Any) -> Any:
     """What a worker needs of the model, without the moments."""
-    solution_of(model)
     kept = copy(model)
+    if not isinstance(model, Projection):  # a map
+        kept.estimator_ = sealed(model.estimator_)
+        vars(kept).pop("_grown", None)
+        return kept
+    solution_of(model)
     known = model.moments_.to(None)
     rows = known.rows if recipe_of(model).phi is None else None
     kept.moments_ = SavedSummary(known.n_samples, known.classes, rows)
