@@ -87,6 +87,12 @@ def test_honest_places_are_drawn_unless_fitted_ones_are_wanted(digits):
         assert (own[0]["honest"], crossed[0]["honest"]) == (False, True)
         wanted = fit.chance if shuffled else fit.Z
         np.testing.assert_allclose(own[1][0].reshape(-1, 2), wanted, atol=1e-6)
+        model = fit.control if shuffled else fit.model
+        radii = np.array(own[0]["radii"])
+        np.testing.assert_allclose(radii, 0.85 * model.radii_)
+        low, high = np.transpose(own[0]["frame"])
+        assert (model.anchors_ - radii[:, None] >= low).all()
+        assert (model.anchors_ + radii[:, None] <= high).all()
         np.testing.assert_allclose(crossed[1][0].reshape(-1, 2), fit.honest[shuffled], atol=1e-6)
     # Honest training rows are as good as held-out ones, fitted ones look better.
     flexible = digits.fit(replace(ATLAS, method="kspca", features=1024, shrinkage=0.001))
@@ -150,6 +156,15 @@ def test_the_sliders_and_the_fitted_view(page):
         page.still()
         assert page.text("pale") == "training rows, as fitted"
         own = page.places()
+        # A class lies in its disc, as drawn.
+        middle, radius = page.run(
+            "const { picture, frames } = explorer.panes[0];"
+            "return [picture.anchors[3].map((v, j) => (v - frames[j][0]) / frames[j][1]),"
+            "  picture.radii[3] / frames[0][1]]"
+        )
+        codes = np.array(page.run("return Array.from(explorer.colours.own)"))
+        apart = np.linalg.norm(own[codes == 3] - middle, axis=1)
+        assert np.mean(apart < 1.1 * radius) > 0.8
         trained = page.run("return explorer.trained")
         assert np.abs(own - honest)[:trained].max() > 0.05
         np.testing.assert_allclose(own[trained:], honest[trained:], atol=1e-6)

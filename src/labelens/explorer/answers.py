@@ -123,6 +123,8 @@ def picture(
         if fit.view.map == "atlas":
             size = fit.view.detail * model.radii_
             header |= {"radii": [None if i is None else float(size[i]) for i in places]}
+            ends = model.anchors_ - model.radii_[:, None], model.anchors_ + model.radii_[:, None]
+            header |= {"frame": np.stack([ends[0].min(axis=0), ends[1].max(axis=0)], 1).tolist()}
             header |= {"honest": not fitted}
     return pack(header, [Z, *which])
 

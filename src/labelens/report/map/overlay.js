@@ -205,13 +205,14 @@ function drawArrows({ arrows, scatter, deep }, pen, look) {
 }
 
 // The discs of an atlas.
-function drawDiscs({ scatter, picture }, pen, look) {
+function drawDiscs({ scatter, picture, frames }, pen, look) {
   pen.strokeStyle = look.line;
   pen.lineWidth = 1;
   picture.anchors.forEach((anchor, c) => {
     if (!anchor) return;
-    const [x, y] = scatter.toScreen(anchor.map((value) => value * MARGIN));
-    const [edge] = scatter.toScreen([(anchor[0] + picture.radii[c]) * MARGIN, 0]);
+    const at = anchor.map((value, j) => (value - frames[j][0]) / frames[j][1]);
+    const [x, y] = scatter.toScreen(at);
+    const [edge] = scatter.toScreen([at[0] + picture.radii[c] / frames[0][1], at[1]]);
     pen.beginPath();
     pen.arc(x, y, edge - x, 0, 7);
     pen.stroke();
