@@ -101,6 +101,18 @@ def load(
     return table
 
 
+def aligned(
+    frame: Any, model: Any, encoder: tables.TableEncoder | None, impute: Any = None
+) -> tuple[tables.Table, Any]:
+    """New rows as a table, and as the model takes them."""
+    names = getattr(model, "feature_names_in_", None)
+    features: Any = names if encoder is None else encoder
+    if features is None:
+        features = [f"x{i}" for i in range(model.n_features_in_)]
+    table = tables.align(frame, features, impute)
+    return table, table.X if names is None else table.frame
+
+
 def label_names(names: list[str], columns: o.ColumnOptions) -> list[str]:
     """The columns of labels: those that were named, or the only one of a file of labels."""
     label = columns.label

@@ -134,8 +134,7 @@ def embed(
             tables.write(with_unlabelled(frame, table, trial.model), folder / embedding)
             model = trial.model
             if refit:
-                aside = {} if table.nuisance is None else {"nuisance": table.nuisance}
-                model = clone(model).fit(pandas_frame(table), y, **aside)
+                model = table.fit(clone(model))
             record["model_rows"] = len(y) if refit else len(train)
             facts = in_short(record)
             with warnings_as(notes, folder):
@@ -191,15 +190,11 @@ def stacked(first: tables.Table, second: tables.Table) -> tables.Table:
     )
 
 
-def pandas_frame(table: tables.Table) -> Any:
-    return require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
-
-
 def with_unlabelled(frame: Any, table: tables.Table, model: Any) -> Any:
     """The embedding with the rows that have no label, which the model places too."""
     if (rest := table.unlabelled) is None or not len(rest.X):
         return frame
-    placed = embedding_frame(rest.shown.index, model.transform(pandas_frame(rest)))
+    placed = embedding_frame(rest.shown.index, model.transform(rest.frame))
     placed.insert(1, "part", "unlabelled")
     return require("pandas", extra="cli").concat([frame, placed], ignore_index=True)
 
@@ -313,12 +308,12 @@ def column_shares(table: tables.Table, trial: Trial) -> Importances | None:
     base = getattr(model, "estimator_", model)
     if model is not base and d > MOST_DIFFERENCES:
         return None
-    return importances(model, pandas_frame(table), None if trial.continuous else table.labels)
+    return importances(model, table.frame, None if trial.continuous else table.labels)
 
 
 def checked(trial: Trial, table: tables.Table, seed: int) -> dict[str, Any]:
     """What other rows, other seeds and shuffled labels give."""
-    model, rows, y = clone(trial.model), pandas_frame(table), table.labels
+    model, rows, y = clone(trial.model), table.frame, table.labels
     return {
         "Shuffled labels": permutation_report(
             model,

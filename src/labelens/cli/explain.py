@@ -16,7 +16,7 @@ from .._base.optional import require
 from .._judge.explain import Importances, importances
 from ..persist import load_with_table
 from . import options as o
-from .build import READING
+from .build import READING, aligned
 from .output import Bar, in_words, new_file, show, visible
 
 EXPLAINING = "computing gradients"
@@ -57,14 +57,8 @@ def explain(
                     frame = tables.read(place, progress=lambda share: bar.at(READING, share))
                 if label is not None and label not in frame.columns:
                     raise ValueError(f"--label {label}: there is no such column in {place.name}.")
-                names = getattr(estimator, "feature_names_in_", None)
-                features: Any = names if encoder is None else encoder
-                if features is None:
-                    features = [f"x{i}" for i in range(estimator.n_features_in_)]
-                table = tables.align(frame, features)
-                rows, notes = table.X, table.notes
-                if names is not None:
-                    rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+                table, rows = aligned(frame, estimator, encoder)
+                notes = table.notes
                 if label is not None:
                     y = frame.loc[table.shown.index, label].to_numpy()
             bar.at(EXPLAINING)

@@ -13,7 +13,6 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
-from .._base.optional import require
 from .._base.validation import some
 from .._engines.sources import Chunk, Source, column_names, open_source
 from .._fit.first_pass import sample_of
@@ -124,10 +123,8 @@ def fit(
                 chosen = pick_model(wanted.method, table, asked, bar, kind, everything)
             model, reason = chosen
             bar.at(FITTING)
-            rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
             start = perf_counter()
-            aside = {} if table.nuisance is None else {"nuisance": table.nuisance}
-            model.fit(rows, table.labels, **aside)
+            table.fit(model)
             seconds = perf_counter() - start
             save(model, path, moments=moments, table=table.encoder)
         facts = _facts(place.name, len(table.X), len(table.names), model, reason)
@@ -149,9 +146,8 @@ def _fit_like(
     if hasattr(first, "label_kernel_") and not isinstance(first.label_kernel_, str):
         model.set_params(label_kernel=first.label_kernel_)
     bar.at(FITTING)
-    rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
     start = perf_counter()
-    model.fit(rows, table.labels, nuisance=table.nuisance)
+    table.fit(model)
     seconds = perf_counter() - start
     save(model, path, moments=True, table=table.encoder)
     facts = _facts(data.name, len(table.X), len(table.names), model, "")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .. import tables
-from .._base.optional import require
 from .._engines.sources import column_names
 from .._judge.atlas import Atlas
 from .._judge.conformal import UNLIKE
@@ -16,7 +15,7 @@ from .._out_of_core import transform as stream
 from ..persist import load_with_table
 from ..report.columns import embedding_frame
 from . import options as o
-from .build import READING
+from .build import READING, aligned
 from .fit import check_rows_are_rows, is_streamed
 from .output import Bar, Meter, in_words, new_file, show
 
@@ -86,14 +85,7 @@ def transform(
                 place, progress=lambda share: bar.at(READING, share), transpose=transpose
             )
             bar.at("embedding")
-            names = getattr(estimator, "feature_names_in_", None)
-            features: Any = names if encoding is None else encoding
-            if features is None:
-                features = [f"x{i}" for i in range(estimator.n_features_in_)]
-            table = tables.align(frame, features, o.filling(impute))
-            rows = table.X
-            if names is not None:
-                rows = require("pandas", extra="cli").DataFrame(table.X, columns=table.names)
+            table, rows = aligned(frame, estimator, encoding, o.filling(impute))
             Z = estimator.transform(rows)
             bar.at("writing")
             placed = embedding_frame(table.shown.index, Z)

@@ -41,6 +41,16 @@ class Table:
     unlabelled: Table | None = None  # rows without a label
     nuisance: NDArray[Any] | None = None  # (n,) or (n, m)
 
+    @property
+    def frame(self) -> Frame:
+        """The features."""
+        return require("pandas", extra="cli").DataFrame(self.X, columns=self.names)
+
+    def fit(self, model: Any) -> Any:
+        """The model, fitted on all rows; not every one takes a nuisance."""
+        aside = {} if self.nuisance is None else {"nuisance": self.nuisance}
+        return model.fit(self.frame, self.labels, **aside)
+
 
 def pick(
     frame: Frame,
