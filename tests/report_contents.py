@@ -1,10 +1,19 @@
 """Contents of reports, for the tests of the page and of the page in a browser."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.datasets import load_digits, load_iris
 
 from hostile_names import HOSTILE_NAMES
-from labelens import KernelSupervisedPCA, SupervisedPCA, knn_score
+from labelens import (
+    KernelSupervisedPCA,
+    SupervisedPCA,
+    importances,
+    knn_score,
+    permutation_report,
+    stability_report,
+)
 from labelens.report import Contents, Label
 
 HOSTILE = HOSTILE_NAMES[:30]
@@ -44,6 +53,23 @@ def make_contents(**changes):
     contents |= changes
     label = Label(*(contents.pop(part) for part in ("labels", "scores", "confusion")))
     return Contents(labels={contents.pop("name", "digit"): label}, **contents)
+
+
+def make_checked():
+    """Iris with the reports of `--check`, and importances with their noise."""
+    X, y = load_iris(return_X_y=True)
+    model = SupervisedPCA(2, scale="standard")
+    checks = {
+        "Shuffled labels": permutation_report(model, X, y, n_permutations=19, random_state=0),
+        "Other rows and seeds": stability_report(model, X, y, n_resamples=3, random_state=0),
+    }
+    fitted = model.fit(X, y)
+    shares = importances(fitted, X, y, n_resamples=5, random_state=0)
+    return make_contents(
+        Z=fitted.transform(X), test=np.arange(150) % 4 == 0, labels=y, hover={}, model=fitted,
+        checks=checks, importances=replace(shares, names=[HOSTILE[1], *shares.names[1:]]),
+        confusion=None,
+    )  # fmt: skip
 
 
 def make_several():

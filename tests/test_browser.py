@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import report_contents as make
 from browser import Browser, Keys, start_chromium, webdriver
+from labelens import Atlas, SupervisedPCA
 from labelens.cli.app import app
 from labelens.report import Contents, write_report
 
@@ -333,6 +334,32 @@ def test_lines_of_density(opened):
     assert browser.pixels(browser.colour("ink"), 8) > before + 300
 
 
+def test_an_atlas_shows_its_discs(opened):
+    X, y = load_iris(return_X_y=True)
+    model = Atlas(SupervisedPCA(shrinkage=0.1), random_state=0).fit(X, y)
+    changes = dict(model=model, Z=model.transform(X), test=np.arange(150) % 2 == 0, labels=y)
+    browser = opened(make.make_contents(**changes, hover={}, confusion=None))
+    browser.settle()
+    ends = browser.run(
+        """
+        const { picture, scatter, canvas, frames } = report.map;
+        return picture.anchors.flatMap(([x, y], c) => [-1, 1].map((side) => scatter.toScreen(
+          [x + side * picture.radii[c], y].map((v, j) => (v - frames[j][0]) / frames[j][1]))
+          .concat(canvas.clientWidth, canvas.clientHeight)));
+        """
+    )
+    assert len(ends) == 6
+    assert all(0 <= x <= width and 0 <= y <= height for x, y, width, height in ends)
+    x, y = map(round, ends[0][:2])  # the rim of a disc is drawn
+    painted = browser.run(
+        "return report.map.overlay.getContext('2d').getImageData("
+        "arguments[0] - 3, arguments[1] - 3, 6, 6).data.some((v) => v > 0)",
+        x,
+        y,
+    )
+    assert painted
+
+
 def test_hostile_text_stays_text(opened):
     browser = opened(make.make_hostile())
     # The driver cannot carry a lone surrogate; HTML cannot hold a NUL.
@@ -382,7 +409,7 @@ def test_more_rows_than_are_drawn(opened):
     browser = opened(make.make_large())
     assert time.monotonic() - start < 30
     browser.said("200,000 of 200,000 points")
-    assert "Of 200,001 rows a sample of 200,000 is drawn" in browser.run(
+    assert "a sample of 200,000 of 200,001 rows" in browser.run(
         "return document.querySelector('.notice').textContent"
     )
     # Nothing is wider than a phone.

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_digits
 
 import report_contents as make
 from conftest import read_only
@@ -384,14 +385,26 @@ def test_missing_parts_are_told(tmp_path):
         ),
     )
     for told in (
-        "no shares of dependence",
         "has no components_",
-        "did not compare values of gamma",
         "There are no held-out predictions",
         "Not measured: held-out rows, training rows, raw columns, largest class",
         "not measured",
     ):
         assert told in page.text
+    ids = {about.get("id") for _, about in page.elements}
+    assert "loadings" in ids
+    assert not {"scree", "gamma", "checks", "control"} & ids
+
+
+def test_an_atlas_has_its_discs(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    model = Atlas(SupervisedPCA(shrinkage=0.1), detail=0.5, random_state=0).fit(X[:900], y[:900])
+    contents = make.make_contents(model=model, Z=model.transform(X), gamma_curve=None)
+    page = page_of(tmp_path, contents)
+    np.testing.assert_allclose(np.array(page.spec()["discs"])[:, :2], model.anchors_)
+    np.testing.assert_allclose(np.array(page.spec()["discs"])[:, 2], model.radii_ / 2)
+    assert "the axes have no meaning" in page.text
+    assert page_of(tmp_path, make.make_contents()).spec()["discs"] == []
 
 
 def test_continuous_labels_and_kernels(tmp_path):

@@ -60,6 +60,13 @@ def test_explain_names_the_columns(run, iris, tmp_path):
     assert table.column[table.overall.argmax()].startswith("petal")
     told = json.loads(run("explain", "m.labelens", "iris.csv", "--top", "2", "--json").stdout)
     assert len(told["importances"]) == 2
+    noise = ("--label", "species", "--resamples", "4", "--out", "noise.csv")
+    assert run("explain", "m.labelens", "iris.csv", *noise).exit_code == 0
+    table = pd.read_csv(tmp_path / "noise.csv")
+    assert (table.error > 0).all()
+    assert table.shuffled.sum() == pytest.approx(1)
+    alone = run("explain", "m.labelens", "iris.csv", "--resamples", "4")
+    assert "--resamples fits models again" in alone.output
     missing = run("explain", "m.labelens", "iris.csv", "--label", "kind")
     assert missing.exit_code == 1
     assert "no such column" in missing.output

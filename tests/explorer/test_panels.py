@@ -39,8 +39,9 @@ def test_importances_are_of_columns_that_matter(noisy):
     own, noise = (sum(bars[f"x{j}"]["value"] for j in some) for some in (range(4), range(4, 8)))
     assert own > 5 * noise
     # Shuffled labels make no difference between them.
-    shuffled = [bars[f"x{j}"]["control"] for j in range(8)]
+    shuffled = [bars[f"x{j}"]["tick"] for j in range(8)]
     assert min(shuffled[4:]) > 0.02
+    assert all(" ± " in bar["text"] for bar in bars.values())
     assert f" {noisy.n_train} training rows" in found["sentence"]
 
 
@@ -63,14 +64,26 @@ def test_reports_tell_structure_from_noise(noisy, monkeypatch):
     assert found["sentence"].startswith("The embedding predicts held-out rows")
     X, y = np.random.default_rng(0).normal(size=(80, 6)), np.arange(80) % 2
     chance = Session(from_arrays(X, y))
-    said = panel(chance, chance.default(), "permutation", [0, 1])["sentence"]
-    assert said.startswith("There is no evidence")
-    stable = panel(noisy, noisy.default(), "stability", [0, 1])
-    assert [line[0] for line in stable["lines"]] == ["1", "2"]
-    assert float(stable["lines"][0][1].rstrip("%")) > 90
-    assert [line[2] for line in stable["lines"]] == ["100.0%"] * 2  # nothing is drawn at random
-    drawn = panel(noisy, replace(noisy.default(), method="srp", components=1), "stability", [0])
-    assert float(drawn["lines"][0][2].rstrip("%")) < 100
+    nothing = panel(chance, chance.default(), "permutation", [0, 1])
+    assert nothing["sentence"].startswith("There is no evidence")
+    for told, evident in ((found, True), (nothing, False)):
+        assert [bar["name"].split()[1] for bar in told["bars"]] == ["1-NN", "dependence"]
+        assert all((bar["value"] > bar["tick"]) == evident for bar in told["bars"])
+
+    def shares(view):
+        bars = panel(noisy, view, "stability", [0])["bars"]
+        assert {bar["tick"] for bar in bars} == {0.9}
+        return {bar["name"]: bar["value"] for bar in bars}
+
+    stable = shares(noisy.default())
+    assert list(stable) == [f"Component {j}, other {c}" for j in (1, 2) for c in ("rows", "seeds")]
+    assert stable["Component 1, other rows"] > 0.9
+    seeds = [stable[f"Component {j}, other seeds"] for j in (1, 2)]
+    assert seeds == pytest.approx([1, 1])  # nothing is drawn at random
+    assert (
+        shares(replace(noisy.default(), method="srp", components=1))["Component 1, other seeds"]
+        < 1 - 1e-6
+    )
 
 
 def test_rows_in_doubt_are_those_of_an_atlas(noisy):
@@ -81,6 +94,7 @@ def test_rows_in_doubt_are_those_of_an_atlas(noisy):
     held = np.flatnonzero(noisy.drawn >= n)
     sets = atlas.predict_set(noisy.X[noisy.drawn[held]], 0.9)[1][:, :, 0].sum(axis=1)
     marks = {mark["name"].split(":")[0]: mark["rows"] for mark in found["marks"]}
+    assert len(noisy.untouched) == 0
     assert marks["In doubt"] == held[sets > 1].tolist()
     assert marks["No class conforms"] == held[sets == 0].tolist()
     unlike = atlas.conformity(noisy.X[noisy.drawn[held]]) < 0.01
@@ -101,6 +115,15 @@ def test_every_panel_of_every_kind_of_view(noisy, numbers, what, changes, monkey
         assert json.dumps(found, allow_nan=False)
         assert found["title"]
         assert found["sentence"].endswith((".", "%"))
+
+
+def test_untouched_rows_are_in_no_prediction_set(digits):
+    hidden = set(np.flatnonzero(np.isin(digits.drawn, digits.untouched)).tolist())
+    assert hidden
+    found = panel(digits, digits.default(), "conformal", [0, 1])
+    assert "Of 300 held-out rows" in found["sentence"]
+    assert "Of the model that the atlas is made of: 1,347 training rows." in found["sentence"]
+    assert not hidden & {row for mark in found["marks"] for row in mark["rows"]}
 
 
 def test_numbers_have_no_prediction_sets(numbers):

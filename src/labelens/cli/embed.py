@@ -24,7 +24,7 @@ from .. import __version__, plot, tables
 from .._base.optional import require
 from .._core.neighbours import nearest
 from .._fit.task import Kind, Task
-from .._judge.explain import Importances, importances
+from .._judge.conformal import UNLIKE
 from .._judge.permutation import permutation_report
 from .._judge.stability import stability_report
 from .._judge.trial import (
@@ -45,15 +45,16 @@ from ..plot.canvas import shown as shown_name
 from ..plot.reports import gamma_scores
 from ..report import Contents, Label, write_report
 from ..report.columns import embedding_frame
+from ..report.contents import MOST_COLUMNS
 from ..report.evidence import interpret, interval
 from . import options as o
 from .build import load, pick_map, pick_model, settle, stages
+from .explain import column_shares
 from .output import Bar, in_words, new_files, show, warnings_as
 
 MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of gamma
 MOST_PLOTS = 9
 SCHEMA = 1  # of --json: it counts up when a key goes or changes its meaning
-MOST_DIFFERENCES = 200  # columns that numerical gradients are worth the time for
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 CHECKING, SHUFFLES, HALVES = "checking", 39, 10
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
@@ -145,7 +146,8 @@ def embed(
             page = contents(table, trial, labels, facts, notes)
             if check:
                 bar.at(CHECKING)
-                page = replace(page, checks=checked(trial, table, wanted.seed))
+                shares = column_shares(table, trial, HALVES, wanted.seed)
+                page = replace(page, checks=checked(trial, table, wanted.seed), importances=shares)
             write_report(folder / FILES["report"], page)
         files = {"embedding": embedding, **FILES}
         record["files"] = {what: str(out / name) for what, name in files.items()}
@@ -283,6 +285,17 @@ def contents(
 ) -> Contents:
     """What the report shows."""
     judged = zip(columns.items(), trial.each, strict=True)
+    hover = {name: table.shown[name].tolist() for name in table.shown.columns}
+    if hasattr(trial.model, "conformity"):
+        conformity = np.full(len(trial.test), np.nan)  # which training rows do not have
+        conformity[trial.test] = trial.model.conformity(table.frame[trial.test])
+        hover = dict(list(hover.items())[: MOST_COLUMNS - 1]) | {"conformity": conformity}
+        unlike = int((conformity < UNLIKE).sum())
+        unlike_rows = (
+            f"Held-out rows unlike the training rows (conformity below {UNLIKE:g}): {unlike:,} of "
+            f"{int(trial.test.sum()):,}; 1 in 100 is expected. Their places mean little."
+        )
+        notes = [*notes, unlike_rows]
     return Contents(
         title=f"{facts['data']}: {', '.join(columns)}",
         command=shlex.join(["labelens", *sys.argv[1:]]),
@@ -294,7 +307,7 @@ def contents(
             name: Label(values, asdict(one.scores), one.confusion) for (name, values), one in judged
         },
         continuous=trial.continuous,
-        hover={name: table.shown[name].tolist() for name in table.shown.columns},
+        hover=hover,
         model=trial.model,
         gamma_curve=gamma_curve(table, trial),
         importances=column_shares(table, trial),
@@ -302,37 +315,13 @@ def contents(
     )
 
 
-def column_shares(table: tables.Table, trial: Trial) -> Importances | None:
-    """Importances of the columns; None where only slow numerical gradients are known of many."""
-    model, d = trial.model, len(table.names)
-    base = getattr(model, "estimator_", model)
-    if model is not base and d > MOST_DIFFERENCES:
-        return None
-    return importances(model, table.frame, None if trial.continuous else table.labels)
-
-
 def checked(trial: Trial, table: tables.Table, seed: int) -> dict[str, Any]:
     """What other rows, other seeds and shuffled labels give."""
-    model, rows, y = clone(trial.model), table.frame, table.labels
-    return {
-        "Shuffled labels": permutation_report(
-            model,
-            rows,
-            y,
-            n_permutations=SHUFFLES,
-            max_rows=MOST_ROWS,
-            nuisance=table.nuisance,
-            random_state=seed,
-        ),
-        "Other rows and seeds": stability_report(
-            model,
-            rows,
-            y,
-            n_resamples=HALVES,
-            nuisance=table.nuisance,
-            random_state=seed,
-        ),
-    }
+    about = clone(trial.model), table.frame, table.labels
+    same: dict[str, Any] = {"nuisance": table.nuisance, "random_state": seed}
+    shuffled = permutation_report(*about, n_permutations=SHUFFLES, max_rows=MOST_ROWS, **same)
+    moved = stability_report(*about, n_resamples=HALVES, **same)
+    return {"Shuffled labels": shuffled, "Other rows and seeds": moved}
 
 
 def gamma_curve(table: tables.Table, trial: Trial) -> dict[str, Any] | None:

@@ -14,12 +14,14 @@ from rich.table import Table
 from .. import tables
 from .._base.optional import require
 from .._judge.explain import Importances, importances
+from .._judge.trial import Trial
 from ..persist import load_with_table
 from . import options as o
 from .build import READING, aligned
 from .output import Bar, in_words, new_file, show, visible
 
 EXPLAINING = "computing gradients"
+MOST_DIFFERENCES = 200  # columns that numerical gradients are worth the time for
 
 
 def explain(
@@ -28,6 +30,9 @@ def explain(
     label: Annotated[
         str | None, typer.Option(help="A column of classes, for each of them.")
     ] = None,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Models of other rows and labels, for the noise.")
+    ] = 0,
     top: Annotated[int, typer.Option(min=1, help="Columns to show.")] = 10,
     out: Annotated[
         Path | None, typer.Option(help="All columns, .csv or .parquet; nothing if not given.")
@@ -41,7 +46,7 @@ def explain(
     DATA has the rows whose gradients are averaged; linear models need none.
 
     \b
-    labelens explain species.labelens iris.csv --label species
+    labelens explain species.labelens iris.csv --label species --resamples 10
     labelens explain species.labelens iris.csv --out importances.csv
     """  # noqa: D301
     with in_words(quiet or json):
@@ -49,6 +54,8 @@ def explain(
             raise ValueError(f"--out must end in .parquet or .csv, got {out.name!r}.")
         if label is not None and data is None:
             raise ValueError("--label is a column of a file; name the file after the model.")
+        if resamples and label is None:
+            raise ValueError("--resamples fits models again: name the file and its --label.")
         with Bar([READING, EXPLAINING], quiet or json) as bar:
             estimator, encoder = load_with_table(model)
             rows, y, notes = None, None, list[str]()
@@ -62,7 +69,7 @@ def explain(
                 if label is not None:
                     y = frame.loc[table.shown.index, label].to_numpy()
             bar.at(EXPLAINING)
-            found = importances(estimator, rows, y)
+            found = importances(estimator, rows, y, n_resamples=resamples, random_state=0)
         if out is not None:
             with new_file(out, force) as path:
                 tables.write(importance_frame(found), path)
@@ -79,6 +86,7 @@ def importance_frame(found: Importances) -> Any:
     """A line for each column of X, and a column for everything that is known of it."""
     pandas = require("pandas", extra="cli")
     columns = {"column": found.names, "overall": found.overall}
+    columns |= {"error": found.error, "shuffled": found.shuffled} if found.error is not None else {}
     columns |= {f"component {j + 1}": one for j, one in enumerate(found.components)}
     columns |= {f"class {name}": one for name, one in found.classes.items()}
     return pandas.DataFrame(columns)
@@ -97,3 +105,17 @@ def _print(found: Importances, order: Any) -> None:
         name, *shares = line
         table.add_row(escape(visible(str(name))), *(f"{share:.3f}" for share in shares))
     Console(highlight=False).print(table)
+
+
+def column_shares(
+    table: tables.Table, trial: Trial, n_resamples: int = 0, seed: int = 0
+) -> Importances | None:
+    """Importances of the columns; None where only slow numerical gradients are known of many."""
+    model, d = trial.model, len(table.names)
+    base = getattr(model, "estimator_", model)
+    if model is not base and d > MOST_DIFFERENCES:
+        return None
+    if table.nuisance is not None:
+        n_resamples = 0  # models would be fitted without it
+    y = None if trial.continuous and not n_resamples else table.labels
+    return importances(model, table.frame, y, n_resamples=n_resamples, random_state=seed)

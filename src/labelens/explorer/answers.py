@@ -80,8 +80,7 @@ def overview(session: Session) -> bytes:
         "notes": notes,
         "view": vars(session.default()),
     }
-    aside = session.untouched[: 0 if session.final else None]  # hidden until they are scored
-    away = np.flatnonzero(np.isin(drawn, aside)).astype(np.uint32)
+    away = np.flatnonzero(session.hidden).astype(np.uint32)
     return pack(header, [session.numbers[drawn].astype(np.uint32), away])
 
 

@@ -17,7 +17,9 @@ from .._base import devices
 from .._base.optional import require
 from .._base.validation import check_rows
 from .._core.labels import read_labels
+from .._fit.task import is_continuous
 from ..datasets import load_ionosphere, load_sonar, make_spirals, make_xor
+from ..report.colouring import Colouring, read_colouring
 from .view import ControlState
 
 FEWEST = 8  # rows, below which nothing can be held out
@@ -262,3 +264,11 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
     default = type(estimator)().get_params(deep=False)
     given = estimator.get_params(deep=False)
     return {name: value for name, value in given.items() if value != default[name]}
+
+
+def read_label(name: str, values: NDArray[Any]) -> Colouring:
+    label = read_colouring(name, values, is_continuous(values))
+    if len(label.names) == 1:
+        same = f"All rows have the same {name}, {label.names[0]!r}"
+        raise ValueError(f"{same}: there is nothing to tell apart.")
+    return label

@@ -3,8 +3,9 @@
 Every panel is a dict of the same shape, whose parts are optional:
 
     title, sentence
-    bars    [{name, value, text, control}]         shares from 0 to 1; `control` is a tick
-    heads, lines                                   a table of texts
+    heads                                          of the bars or of the table
+    bars    [{name, value, text, tick}]            from 0 to `most`, or to the longest
+    lines                                          a table of texts
     marks   [{name, rows}]                         groups of the rows drawn
     arrows  [{name, at}]                           directions in the components that are drawn
     suspects  [{row, predicted, text, quality}]    rows drawn whose label looks wrong
@@ -23,8 +24,9 @@ from .._judge.atlas import Atlas
 from .._judge.conformal import UNLIKE
 from .._judge.explain import importances
 from .._judge.permutation import permutation_report
-from .._judge.stability import stability_report
+from .._judge.stability import STABLE, stability_report
 from .._judge.trial import some_of
+from ..report.bars import bars_of
 from ..report.evidence import interval
 from .correcting import suspects
 from .explored import SPLIT_SEED
@@ -51,22 +53,13 @@ def _importances(session: Session, view: ControlState, _: list[int]) -> Panel:
     X, y = _training(session, view, ROWS)
     model = _estimator(session, view).fit(X, y)
     found = importances(model, X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED)
-    assert found.error is not None
-    assert found.shuffled is not None
     return {
         "title": "Importance of columns",
-        "sentence": f"Share of each column in the squared change of the embedding, by standard "
-        f"deviations. Ranges are over {RESAMPLES} models of half of the rows; the line is the "
-        f"same with shuffled labels. {_about(session, X)}",
-        "bars": [
-            {
-                "name": short(session.material.names[j]),
-                "value": float(found.overall[j]),
-                "text": f"{found.overall[j]:.3f} ± {found.error[j]:.3f}",
-                "control": float(found.shuffled[j]),
-            }
-            for j in np.argsort(-found.overall, kind="stable")[:MOST_BARS]
-        ],
+        "sentence": "Share of each column in the squared change of the embedding, by standard "
+        f"deviations. ±: standard deviation over {RESAMPLES} models of half of the rows. Line, "
+        f"and in brackets: mean over models of shuffled labels. {_about(session, view, X)}",
+        "heads": ["Column", "Share"],
+        "bars": _bars(found),
     }
 
 
@@ -102,42 +95,29 @@ def _stability(session: Session, view: ControlState, _: list[int]) -> Panel:
     report = stability_report(
         _estimator(session, view), X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED
     )
-    rows = report.rows.found.mean(axis=0)
-    seeds = None if report.seeds is None else report.seeds.found.mean(axis=0)
     return {
         "title": "Stability",
-        "sentence": f"{report.verdict} {_about(session, X)}",
-        "heads": ["Component", "Other rows", *([] if seeds is None else ["Other seeds"])],
-        "lines": [
-            [f"{j + 1}", f"{rows[j]:.1%}", *([] if seeds is None else [f"{seeds[j]:.1%}"])]
-            for j in range(len(rows))
-        ],
+        "sentence": f"{report.verdict} Bar: mean share that is found again. Line: {STABLE:.0%}, "
+        f"from which on a component counts as stable. {_about(session, view, X)}",
+        "heads": ["Component", "Found again"],
+        "bars": _bars(report),
+        "most": 1,
     }
 
 
 def _permutation(session: Session, view: ControlState, _: list[int]) -> Panel:
     X, y = _training(session, view, ROWS)
     report = permutation_report(
-        _estimator(session, view),
-        X,
-        y,
-        n_permutations=SHUFFLES,
-        max_rows=ROWS // 2,
+        _estimator(session, view), X, y, n_permutations=SHUFFLES, max_rows=ROWS // 2,
         random_state=SPLIT_SEED,
-    )
-    kinds = (
-        (f"Held-out {report.metric}", report.score, report.null_score),
-        ("Held-out dependence", report.dependence, report.null_dependence),
-        (f"{report.metric} as fitted", report.training_score, report.null_training_score),
-    )
+    )  # fmt: skip
     return {
         "title": "Permutation test",
-        "sentence": f"{report.verdict} {SHUFFLES} shuffles of the labels; {_about(session, X)}",
-        "heads": ["", "Labels", "Shuffled, 5 % to 95 %"],
-        "lines": [
-            [name, f"{own:.3f}", " to ".join(f"{v:.3f}" for v in np.quantile(null, (0.05, 0.95)))]
-            for name, own, null in kinds
-        ],
+        "sentence": f"{report.verdict} Line: 95 % of {SHUFFLES} shuffles of the labels are below "
+        f"it. {_about(session, view, X)}",
+        "heads": ["Measure", "Value"],
+        "bars": _bars(report),
+        "most": 1,
     }
 
 
@@ -146,7 +126,7 @@ def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
         raise RejectedError("Prediction sets are of classes, and this label is a number.")
     X, y = _training(session, view, ATLAS_ROWS)
     atlas = Atlas(_estimator(session, view), random_state=SPLIT_SEED).fit(X, y)
-    held = np.flatnonzero(session.drawn >= session.n_train)
+    held = np.flatnonzero((session.drawn >= session.n_train) & ~session.hidden)
     rows = session.X[session.drawn[held]]
     sets = atlas.predict_set(rows, LEVEL)[1]
     sizes = sets[:, :, 0].sum(axis=1)
@@ -160,7 +140,7 @@ def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
         "title": "Rows in doubt",
         "sentence": f"Prediction sets of an atlas hold the class of {LEVEL:.0%} of new rows. Of "
         f"{len(held):,} held-out rows {np.mean(sizes == 1):.1%} have a set of one class. "
-        + _about(session, X),
+        + _about(session, view, X),
         "marks": [{"name": name, "rows": held[some].tolist()} for name, some in names],
     }
 
@@ -201,6 +181,10 @@ PANELS: dict[str, Callable[[Session, ControlState, list[int]], Panel]] = {
 }
 
 
+def _bars(found: Any) -> list[dict[str, Any]]:
+    return [bar | {"name": short(bar["name"])} for bar in bars_of(found, MOST_BARS)]
+
+
 def _estimator(session: Session, view: ControlState) -> Any:
     """The one that a view is made of."""
     return session.estimator(replace(view, components=session.components(view)))
@@ -212,6 +196,7 @@ def _training(session: Session, view: ControlState, most: int) -> tuple[NDArray[
     return session.X[rows], session.values[view.label][rows]
 
 
-def _about(session: Session, X: NDArray[Any]) -> str:
+def _about(session: Session, view: ControlState, X: NDArray[Any]) -> str:
     n = session.n_train
-    return f"{'A sample of ' if len(X) < n else ''}{len(X):,} training rows."
+    of = "" if view.map == "components" else f"Of the model that the {view.map} is made of: "
+    return f"{of}{'A sample of ' if len(X) < n else ''}{len(X):,} training rows."

@@ -24,14 +24,14 @@ from .._fit import settings
 from .._fit.batch import Batch, read_batch
 from .._fit.fitted import embed_rows
 from .._fit.recipe import draw_recipe, settle_kernel, spread_of
-from .._fit.task import Task, is_continuous
+from .._fit.task import Task
 from .._judge.trial import held_out, some_of
 from .._judge.wheel import numbered_classes
 from ..methods import KernelSupervisedPCA, SupervisedPCA
-from ..report.colouring import Colouring, families, read_colouring, stratified
+from ..report.colouring import Colouring, families, stratified
 from ..report.evidence import Verdict, interpret
 from .arranged import ArrangedAtlas, Placed, base, make_wheel, no_map
-from .explored import FEWEST, SPLIT_SEED, ExploredData
+from .explored import FEWEST, SPLIT_SEED, ExploredData, read_label
 from .images import Pictured, pictures
 from .space import FittedSpace, Space, embed_each
 from .view import ControlState
@@ -83,7 +83,7 @@ class Session:
         draw = np.random.default_rng(SPLIT_SEED)
         self.shuffle = draw.permutation(n)  # whose label each row has where labels are shuffled
         self.values = [values[self.order] for values in columns]
-        self.labels = list(map(_read_label, material.labels, self.values))
+        self.labels = list(map(read_label, material.labels, self.values))
         # Rows that are drawn, those that neighbours are sought among, and those that seek.
         self.drawn = stratified(self.labels[0].strata())
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
@@ -323,6 +323,11 @@ class Session:
     def drawn_places(self) -> NDArray[np.int64]:
         return np.searchsorted(self.looked, self.drawn)
 
+    @property
+    def hidden(self) -> NDArray[np.bool_]:
+        """Which of the rows drawn are set aside, and have not been scored yet."""
+        return np.isin(self.drawn, [] if self.final else self.untouched)
+
     def score_untouched(self, view: ControlState) -> tuple[ControlState, dict[str, Any]]:
         """Scores of the rows that were set aside, and the first view that they were asked for."""
         with self._lock:
@@ -387,11 +392,3 @@ class Session:
         # What cannot be summed or taken apart is told by the fit that asks for it.
         with suppress(ValueError, MemoryError), one_blas_thread(), np.errstate(all="ignore"):
             space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])
-
-
-def _read_label(name: str, values: NDArray[Any]) -> Colouring:
-    label = read_colouring(name, values, is_continuous(values))
-    if len(label.names) == 1:
-        same = f"All rows have the same {name}, {label.names[0]!r}"
-        raise ValueError(f"{same}: there is nothing to tell apart.")
-    return label

@@ -95,14 +95,6 @@ class Numbers:
     continuous = True
     names = ()  # of classes
 
-    @property
-    def group(self) -> NDArray[np.uint8]:
-        return (~np.isfinite(self.codes)).astype(np.uint8)
-
-    @property
-    def groups(self) -> list[str]:
-        return ["labelled", "no label"] if self.group.any() else ["labelled"]
-
     def strata(self) -> NDArray[np.int64]:
         """(n,) what a sample keeps the shares of: tenths."""
         known = self.codes[np.isfinite(self.codes)]

@@ -17,6 +17,9 @@ from .. import plot
 from .._base.optional import require
 from .._base.page import MISSING, paragraph, scrolled
 from .._fit.task import Kind
+from .._judge.permutation import PermutationReport
+from .._judge.stability import STABLE, StabilityReport
+from .bars import bars_of, drawn
 from .contents import Contents, Label
 
 MEANINGS = {
@@ -26,7 +29,12 @@ MEANINGS = {
     "majority": ("Largest class", "always predicting the largest class"),
     "shuffled": ("Shuffled labels", "held-out rows, the same procedure with shuffled labels"),
 }
-MOST_CLASSES = 60
+TICKS = {
+    PermutationReport: "Tick: 95 % of the shuffles are below it.",
+    StabilityReport: f"Bar: mean share of the component that is found again. Tick: {STABLE:.0%}, "
+    "from which on it counts as stable.",
+}
+MOST_CLASSES, MOST_COMPONENTS = 60, 20
 SHADES = 10
 SAME = 0.05  # accuracy; twice that of R²: within it, raw columns are about as good
 LIGHT = 0.01  # shrinkage to try where plain directions show little
@@ -210,10 +218,12 @@ def verdicts(contents: Contents) -> str:
 
 
 def checks(contents: Contents) -> str:
-    """The verdict and the table of every report that was made."""
+    """The verdict, the bars and the table of every report that was made."""
     return "".join(
-        f"<h3>{escape(name)}</h3>\n{paragraph(report.verdict)}"
-        f"<pre><code>{escape(repr(report).removesuffix(report.verdict).rstrip())}</code></pre>\n"
+        f"<h3>{escape(name)}</h3>\n{paragraph(f'{report.verdict} {TICKS[type(report)]}')}"
+        f'<div class="card">{drawn(bars_of(report, MOST_COMPONENTS))}</div>'
+        f"<details><summary>Table</summary><pre><code>"
+        f"{escape(repr(report).removesuffix(report.verdict).rstrip())}</code></pre></details>\n"
         for name, report in contents.checks.items()
     )
 

@@ -92,11 +92,11 @@ def _sections(contents: Contents, scatter: ScatterPlot) -> str:
         ("repeat", "Command", f"<pre><code>{escape(contents.command)}</code></pre>"),
     ]
     made = {
-        name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>'
+        name: f'<section id="{name}"><h2>{heading}</h2>\n{markup}</section>' if markup else ""
         for name, heading, markup in sections
-        if markup
     }
-    made["scree"] = f'<div class="pair">{made["scree"]}{made.pop("gamma")}</div>'
+    if pair := made["scree"] + made.pop("gamma"):
+        made["scree"] = f'<div class="pair">{pair}</div>'
     return "".join(made.values())
 
 

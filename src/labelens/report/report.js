@@ -59,6 +59,13 @@ class Report {
       return this.frameOf(values);
     });
     this.map.picture = { arrays: [flat], axes: this.axes, frame, shuffled: false };
+    const { discs } = this.spec;
+    if (discs.length && `${this.axes}` === "0,1") {
+      const ends = (j) => [Math.min(...discs.map((disc) => disc[j] - disc[2])),
+        Math.max(...discs.map((disc) => disc[j] + disc[2]))];
+      Object.assign(this.map.picture, { anchors: discs.map(([x, y]) => [x, y]),
+        radii: discs.map(([, , radius]) => radius), frame: [ends(0), ends(1)] });
+    }
     this.map.place();
     this.tell();
   }

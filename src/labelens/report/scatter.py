@@ -67,6 +67,7 @@ class ScatterPlot:
             "components": [pack(Z[:, j].astype(np.float32)) for j in range(self.k)],
             "trained": int((~test).sum()),
             "rows": pack(rows.astype(np.uint32)),
+            "discs": self.discs,
             "columns": [
                 one.head()
                 | self._families(one, Z, rows)
@@ -74,6 +75,14 @@ class ScatterPlot:
                 for one in [*self.colourings, *hover]
             ],
         }
+
+    @property
+    def discs(self) -> list[list[float]]:
+        """Centre and radius of the disc of each class, if the model is a flat atlas."""
+        model: Any = self.contents.model
+        if not hasattr(model, "radii_") or np.shape(model.anchors_)[1] != 2:
+            return []
+        return np.column_stack([model.anchors_, model.detail * model.radii_]).tolist()
 
     def _families(self, one: Colouring, Z: Any, rows: NDArray[np.int64]) -> dict[str, Any]:
         if isinstance(one, Classes) and one.pooled and one in self.colourings:
@@ -103,7 +112,9 @@ class ScatterPlot:
         contents = self.contents
         Z, held = np.asarray(contents.Z)[self.rows], np.asarray(contents.test)[self.rows]
         text = "Every point is a row. Held-out rows are solid, training rows pale. "
-        if np.shape(contents.Z)[1] > 1:
+        if self.discs:
+            text += "Circles are the discs of the classes; the axes have no meaning. "
+        elif np.shape(contents.Z)[1] > 1:
             text += "The axes are components 1 and 2. "
         else:
             text += "The horizontal axis is component 1, the vertical axis the "
@@ -115,10 +126,11 @@ class ScatterPlot:
             text += self.colourings[0].sentence()
         spans = [
             f"component {j + 1} runs from {Z[:, j].min():.3g} to {Z[:, j].max():.3g}"
-            for j in range(min(2, Z.shape[1]))
+            for j in range(0 if self.discs else min(2, Z.shape[1]))
         ]
         counts = f"{len(Z):,} points, {int(held.sum()):,} of them held out"
-        return paragraph(f"{text}{counts}; {' and '.join(spans)}.") if len(Z) else ""
+        told = "; ".join([counts, *([" and ".join(spans)] if spans else [])])
+        return paragraph(f"{text}{told}.") if len(Z) else ""
 
     def centres(self) -> str:
         """Tables of the positions of classes, an alternative to the plot for screen readers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.page import MISSING, paragraph, table
+from .bars import bars_of, drawn
 from .contents import CURVE, Contents
 
 Array = NDArray[np.float64]
@@ -24,10 +26,10 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 8, 30, 42
 
 
 def scree(contents: Contents) -> str:
-    """The share of the dependence on the labels of each component."""
+    """The share of the dependence on the labels of each component; empty if the model has none."""
     shares = getattr(contents.model, "dependence_ratio_", None)
     if shares is None or not np.isfinite(shares := np.asarray(shares, dtype=np.float64)).any():
-        return paragraph("This model has no shares of dependence for its components.")
+        return ""
     shown = np.nan_to_num(shares[:MOST_BARS], posinf=0.0, neginf=0.0)
     cut = f" The first {MOST_BARS} of {len(shares):,} are drawn." if len(shares) > MOST_BARS else ""
     most = int(np.searchsorted(np.cumsum(shown), 0.9 * shown.sum()) + 1)
@@ -95,13 +97,15 @@ def importance_bars(contents: Contents) -> str:
     if found is None:
         return ""
     cards = []
-    for name, shares in ({"All classes": found.overall} | found.classes).items():
-        top = np.argsort(-shares, kind="stable")[:MOST_WEIGHTS]
-        top = top[shares[top] > 0]
-        if not len(top):
+    for name, shares in ({"All classes": None} | found.classes).items():
+        only = found if shares is None else replace(found, overall=shares, error=None)
+        top = [bar for bar in bars_of(only, MOST_WEIGHTS) if bar["value"] > 0]
+        if not top:
             continue
-        bars_of = _weights([found.names[j] for j in top], shares[top])
-        cards.append(f'<div class="card"><h3><bdi>{escape(name)}</bdi></h3>{bars_of}</div>')
+        longest = max(max(bar["value"], bar["tick"] or 0) for bar in top)
+        cards.append(
+            f'<div class="card"><h3><bdi>{escape(name)}</bdi></h3>{drawn(top, longest)}</div>'
+        )
         if len(cards) == MOST_CARDS:
             break
     unit = "a standard deviation" if found.standardized else "a unit"
@@ -110,14 +114,19 @@ def importance_bars(contents: Contents) -> str:
         f"{MOST_WEIGHTS} of {len(found.names):,} columns. The bars of a class show the direction "
         "from the mean of all rows to that of the class. Correlated columns share importance."
     )
+    if found.shuffled is not None:
+        lead += (
+            " ±: standard deviation over models of half of the rows. Tick, and in brackets: mean "
+            "over models of shuffled labels; a column below it is not important."
+        )
     return paragraph(lead) + f'<div class="cards">{"".join(cards)}</div>\n'
 
 
 def gamma(contents: Contents) -> str:
-    """Held-out score against the kernel coefficient gamma."""
+    """Held-out score against the kernel coefficient gamma; empty if none were compared."""
     given = contents.gamma_curve
     if given is None:
-        return paragraph("This run did not compare values of gamma.")
+        return ""
     lists = [np.asarray(given[key], dtype=np.float64) for key in CURVE]
     good = np.isfinite(lists).all(axis=0) & (lists[0] > 0)
     if not good.any():

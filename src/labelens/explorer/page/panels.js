@@ -35,14 +35,14 @@ async function ask(app, what) {
 // A panel as the server has made it; all of its texts are shown as text.
 export function show(app, panel, view) {
   const { title, sentence, bars = [], heads, lines, marks = [] } = panel;
-  const most = Math.max(...bars.map(({ value, control }) => Math.max(value, control)), 1e-9);
+  const longest = panel.most || Math.max(...bars.map(({ value, tick }) => Math.max(value, tick)), 1e-9);
   app.asked = JSON.stringify(view);
   find("panel").replaceChildren(
     make("h3", {}, title),
     make("p", { class: "hint" }, sentence),
     make("p", { class: "notice", id: "panel-old", hidden: true }, "Of the settings before."),
-    ...(bars.length ? [table(["Column", "Share"], bars.map((one) => [
-      make("bdi", {}, one.name), bar(one, most)]))] : []),
+    ...(bars.length ? [table(heads, bars.map((one) => [
+      make("bdi", {}, one.name), bar(one, longest)]))] : []),
     ...(lines ? [table(heads, lines.map((line) => line.map((text) => make("bdi", {}, text))))] : []),
     ...marks.map(({ name, rows }) => group(app, name, rows)));
 }
@@ -66,12 +66,12 @@ function table(heads, lines) {
         make("th", { scope: "row" }, first), ...others.map((cell) => make("td", {}, cell)))))));
 }
 
-function bar({ value, text, control }, most) {
-  const fill = make("i", {});
-  const tick = make("em", { title: `Shuffled labels: ${control.toFixed(3)}` });
-  fill.style.width = `${100 * value / most}%`;
-  tick.style.left = `${100 * control / most}%`;
-  return make("div", {}, text, make("div", { class: "meter", "aria-hidden": "true" }, fill, tick));
+function bar({ value, text, tick }, longest) {
+  const share = (part) => `${100 * Math.max(0, Math.min(1, part / longest))}%`;
+  const [fill, line] = [make("i", {}), make("em", { hidden: tick === null })];
+  fill.style.width = share(value);
+  line.style.left = share(tick);
+  return make("div", {}, text, make("div", { class: "meter", "aria-hidden": "true" }, fill, line));
 }
 
 function group(app, name, rows) {
