@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_digits, load_wine
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from explorer.answers import unpack
-from labelens import tables
+from labelens import SupervisedPCA, tables
+from labelens._fit.solution import Solved
 from labelens._judge.trial import held_out
 from labelens.explorer import space
 from labelens.explorer.answers import describe, overview, pack, picture
@@ -340,3 +342,27 @@ def test_a_row_in_words(tmp_path):
         assert facts["Part"] == ("training" if session.trained[own] else "held out")
         assert (facts["name"], float(facts["x"])) == (frame.name[own], frame.x[own])
         assert facts["kind"] == str(frame.kind[own])
+
+
+def test_blas_has_one_thread_in_all_of_a_move(digits, monkeypatch):
+    """Threads of BLAS that have worked spin for a while, and take the cores of the row blocks."""
+    seen = set()
+
+    def recorded(plain):
+        def made(self):
+            seen.update(
+                one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"
+            )
+            return plain(self)
+
+        return property(made)
+
+    for name in ("centre", "projector"):
+        monkeypatch.setattr(Solved, name, recorded(vars(Solved)[name]._function))
+    with threadpool_limits(2, "blas"):
+        digits.fit(ControlState(target_weight=0.123))
+        assert seen == {1}
+        seen.clear()
+        model = SupervisedPCA(2).fit(digits.X, digits.values[0])
+        model.transform(digits.X)
+        assert seen == {1}

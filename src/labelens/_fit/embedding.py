@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._base import devices
 from .._base.scratch import Empty, Scratch
-from .._base.threads import in_order
+from .._base.threads import in_order, one_blas_thread
 from .._core import exact_kernel
 from .._core.maps import Identity
 from .._core.moments import Array
@@ -42,6 +42,7 @@ def embed(recipe: Recipe, moments: Any, solved: Solved | SolvedDual, rows: Any) 
     return embed_several(recipe, [solved], rows)[0]
 
 
+@one_blas_thread()  # also for small products: threads that wait for more would take a core
 def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[NDArray[Any]]:
     """The same for several solutions over the same features; the rows are read once."""
     dtype = np.float32 if rows.dtype == np.float32 else np.float64

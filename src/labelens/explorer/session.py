@@ -158,7 +158,9 @@ class Session:
             if plain in self._fits and self._fits[plain].exact >= exact:
                 self._fits.move_to_end(plain)
                 return self._fits[plain]
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            # What is not finite is refused. Threads of BLAS that have worked once spin for 0.1 s,
+            # and the blocks of rows would have one core less.
+            with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
                 fit = self._fit(view, exact)
             self._fits[plain] = fit
             while len(self._fits) > KEPT_FITS:
@@ -203,20 +205,19 @@ class Session:
         """The fit and its control; they share the rows and all sums without labels in them."""
         pair = []
         view = replace(view, components=self.components(view))
-        with one_blas_thread():
-            for mixed in (False, True):
-                estimator = self.estimator(view)
-                estimator.n_features_in_ = self.X.shape[1]
-                if (names := self.material.feature_names) is not None:
-                    estimator.feature_names_in_ = np.array(names, dtype=object)
-                settings.check(estimator)
-                batch = self._batch(view.label, mixed)
-                if view.kernelised and view.scale != "none":
-                    batch = replace(batch, spread=self._spread)
-                recipe = draw_recipe(estimator, batch)
-                space = self._space(view, recipe)
-                moments = space.moments(recipe, batch, (view.label, mixed), exact)
-                pair.append(space.solved(estimator, recipe, moments))
+        for mixed in (False, True):
+            estimator = self.estimator(view)
+            estimator.n_features_in_ = self.X.shape[1]
+            if (names := self.material.feature_names) is not None:
+                estimator.feature_names_in_ = np.array(names, dtype=object)
+            settings.check(estimator)
+            batch = self._batch(view.label, mixed)
+            if view.kernelised and view.scale != "none":
+                batch = replace(batch, spread=self._spread)
+            recipe = draw_recipe(estimator, batch)
+            space = self._space(view, recipe)
+            moments = space.moments(recipe, batch, (view.label, mixed), exact)
+            pair.append(space.solved(estimator, recipe, moments))
         own, control = pair
         return own, control, space
 
@@ -261,8 +262,7 @@ class Session:
                     return make_wheel(self.estimator(view), models[which], *about[1:])
                 return ArrangedAtlas.of(models[which], *about)
 
-            with one_blas_thread():
-                found = list(in_order(made, (0, 1)))
+            found = list(in_order(made, (0, 1)))
             if view.map == "wheel":
                 return found
             self._atlases[key] = found
