@@ -151,7 +151,7 @@ def test_a_reader_uses_the_page(opened):
     browser.run("report.map.canvas.focus()")
     webdriver.ActionChains(browser.driver).send_keys("+").perform()
     browser.wait("report.map.scatter.zoom > 1.3")
-    assert browser.search("17") == "1 rows."
+    assert browser.search("17") == "1 row."
     browser.wait("document.getElementById('picked').textContent.includes('image 17')")
 
     # Dark: the figure follows the page.
@@ -349,6 +349,16 @@ def test_an_atlas_shows_its_discs(opened):
         """
     )
     assert len(ends) == 6
+    # A disc has the name of its class, also if its rows are elsewhere.
+    browser.run(
+        "report.map.scatter.to.fill(0.5); report.map.centred = null; report.map.scatter.draw()"
+    )
+    browser.settle()
+    places = browser.run("return report.map.centred.found")
+    assert [name for name, *_ in places] == ["0", "1", "2"]
+    middles = browser.run("return report.map.picture.anchors")
+    across = [x for _, x, _ in places]
+    assert np.argsort(across).tolist() == np.argsort(np.array(middles)[:, 0]).tolist()
     assert all(0 <= x <= width and 0 <= y <= height for x, y, width, height in ends)
     x, y = map(round, ends[0][:2])  # the rim of a disc is drawn
     painted = browser.run(
@@ -401,7 +411,7 @@ def test_thousands_of_classes(opened):
     assert browser.run("return document.querySelectorAll('#class-names option').length") == 1
     box.send_keys("\n")
     browser.wait("report.selected")
-    assert browser.text("group").startswith("1 rows")
+    assert browser.text("group").startswith("1 row,")
 
 
 def test_more_rows_than_are_drawn(opened):

@@ -398,9 +398,11 @@ def test_missing_parts_are_told(tmp_path):
 
 def test_an_atlas_has_its_discs(tmp_path):
     X, y = load_digits(return_X_y=True)
+    y = y + 5  # names go by their numbers: 9 before 10
     model = Atlas(SupervisedPCA(shrinkage=0.1), detail=0.5, random_state=0).fit(X[:900], y[:900])
-    contents = make.make_contents(model=model, Z=model.transform(X), gamma_curve=None)
+    contents = make.make_contents(model=model, Z=model.transform(X), labels=y.astype(str))
     page = page_of(tmp_path, contents)
+    assert page.spec()["columns"][0]["names"] == [str(c) for c in range(5, 15)]
     np.testing.assert_allclose(np.array(page.spec()["discs"])[:, :2], model.anchors_)
     np.testing.assert_allclose(np.array(page.spec()["discs"])[:, 2], model.radii_ / 2)
     assert "the axes have no meaning" in page.text

@@ -366,3 +366,15 @@ def test_blas_has_one_thread_in_all_of_a_move(digits, monkeypatch):
         model = SupervisedPCA(2).fit(digits.X, digits.values[0])
         model.transform(digits.X)
         assert seen == {1}
+
+
+def test_a_mean_of_zero_is_zero(rng):
+    """Means of groups are made of the mean of all rows, whose rounding must not be shown."""
+    X = np.column_stack([rng.normal(size=90), np.arange(90) % 9 == 0, rng.normal(size=90) + 1e9])
+    session = Session(from_arrays(X, np.arange(90) % 2))
+    inside = session.X[session.drawn, 1] == 0
+    bits = np.packbits(inside, bitorder="little").tobytes()
+    told = describe(session, bits, session.labels[0], False)["features"]
+    groups = {one["name"]: one["group"] for one in told}
+    assert groups["x1"] == 0
+    assert groups["x2"] == pytest.approx(session.X[session.drawn][inside, 2].mean(), rel=1e-12)

@@ -60,7 +60,12 @@ def test_suspects_are_the_wrong_labels(session, table):
         for one, row in zip(found["suspects"], rows, strict=True)
     ]
     assert np.mean(right[:20]) > 0.8
-    assert f"{len(rows)} of 1,796 labels look wrong" in found["sentence"]
+    shown = 1796 - len(session.untouched)
+    assert f"{len(rows)} of {shown:,} labels look wrong" in found["sentence"]
+    assert found["sentence"].endswith("Untouched rows are left out.")
+    assert not np.isin(
+        session.drawn[[one["row"] for one in found["suspects"]]], session.untouched
+    ).any()
     names = session.labels[0].names
     assert all(names[int(one["predicted"])] == one["text"] for one in found["suspects"])
 
@@ -193,6 +198,9 @@ def test_labels_are_corrected_on_the_page(page):
         page.wait("document.getElementById('corrections').textContent.startsWith('2 corrected')")
         page.run("explorer.pick(explorer.rowNumbers.indexOf(arguments[0]))", other)
         assert "→ <b>3" in page.text("given")
+        # Asked for before there is a picture.
+        page.run("explorer.compare(); document.getElementById('suspects').click()")
+        page.still()
         assert page.errors() == []
     finally:
         explorer.stop()

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 from sklearn.neighbors import KNeighborsClassifier
@@ -43,6 +44,11 @@ def test_importances_are_of_columns_that_matter(noisy):
     assert min(shuffled[4:]) > 0.02
     assert all(" ± " in bar["text"] for bar in bars.values())
     assert f" {noisy.n_train} training rows" in found["sentence"]
+    frame = pd.DataFrame(np.vstack([noisy.X, noisy.X]), columns=list("abcdefgh"))
+    named = Session(from_arrays(frame.assign(y=np.tile(noisy.values[0], 2)), ["y"]))
+    assert {
+        bar["name"] for bar in panel(named, named.default(), "importances", [0, 1])["bars"]
+    } == set("abcdefgh")
 
 
 def test_arrows_are_correlations(noisy):
@@ -220,7 +226,9 @@ def test_the_page_shows_a_panel_and_its_age(opened):
     page.settle()
     assert overlay(page) > before + 300
     page.choose("scale", "none")  # another picture has no arrows until they are asked for
-    assert overlay(page) < before + 300
+    left = overlay(page)
+    page.run("explorer.panes[0].arrows = null; explorer.ring()")
+    assert overlay(page) == left
     page.run("document.querySelector('[data-panel=conformal]').click()")
     page.wait("document.querySelectorAll('#panel button').length === 3", 60)
     some = "document.querySelector('#panel button:not(:disabled)')"

@@ -222,6 +222,9 @@ def _differences(session: Session, inside: NDArray[np.bool_]) -> list[dict[str, 
     for start in range(0, len(rows), BLOCK):
         total += (session.X[rows[start : start + BLOCK]] - mean).sum(axis=0, dtype=np.float64)
     offset = total if few is inside else -total
+    group, others = mean + offset / size, mean - offset / (n - size)
+    for means in (group, others):  # what is 0 but for rounding
+        means[np.abs(means) < 1e-12 * std] = 0
     apart = offset / size + offset / (n - size)
     effect = np.divide(apart, std, out=np.zeros_like(apart), where=std > 0)
     order = np.argsort(-np.abs(effect), kind="stable")[:MOST_DIFFERENCES]
@@ -229,8 +232,8 @@ def _differences(session: Session, inside: NDArray[np.bool_]) -> list[dict[str, 
         {
             "name": short(session.material.names[j]),
             "effect": float(effect[j]),
-            "group": float(mean[j] + offset[j] / size),
-            "others": float(mean[j] - offset[j] / (n - size)),
+            "group": float(group[j]),
+            "others": float(others[j]),
         }
         for j in order
         if effect[j] != 0 and np.isfinite(effect[j])

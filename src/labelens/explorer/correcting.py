@@ -22,13 +22,14 @@ FEWEST = 20  # rows that `label_issues` needs
 
 
 def suspects(session: Session, label: int) -> dict[str, Any]:
-    """The rows drawn whose label is flagged, the most suspect first."""
-    column, n = session.labels[label], len(session.drawn)
+    """The rows shown whose label is flagged, the most suspect first."""
+    column, shown = session.labels[label], np.flatnonzero(~session.hidden)
+    n = len(shown)
     if n < FEWEST:
         raise RejectedError(
             f"There are {n} rows; suspect labels are sought among {FEWEST} or more."
         )
-    which = some_of(np.arange(n), MOST_JUDGED, np.random.default_rng(SPLIT_SEED))
+    which = some_of(shown, MOST_JUDGED, np.random.default_rng(SPLIT_SEED))
     rows = session.drawn[which]
     issues = label_issues(
         session.X[rows].astype(np.float64),
@@ -38,11 +39,12 @@ def suspects(session: Session, label: int) -> dict[str, Any]:
     )
     flagged = issues[issues.is_label_issue].sort_values("label_quality", kind="stable")
     sample = "" if len(which) == n else f" in a sample of {len(which):,} rows"
+    aside = "" if n == len(session.drawn) else " Untouched rows are left out."
     most = "" if len(flagged) <= MOST_SUSPECTS else f"; the first {MOST_SUSPECTS} are shown"
     return {
         "title": "Suspect labels",
         "sentence": f"{len(flagged):,} of {len(issues):,} labels{sample} look wrong{most}. About "
-        "one in ten of them is right all the same.",
+        f"one in ten of them is right all the same.{aside}",
         "suspects": [
             {
                 "row": int(which[found.row]),

@@ -53,6 +53,7 @@ def _importances(session: Session, view: ControlState, _: list[int]) -> Panel:
     X, y = _training(session, view, ROWS)
     model = _estimator(session, view).fit(X, y)
     found = importances(model, X, y, n_resamples=RESAMPLES, random_state=SPLIT_SEED)
+    found = replace(found, names=session.material.names)
     return {
         "title": "Importance of columns",
         "sentence": "Share of each column in the squared change of the embedding, by standard "

@@ -61,10 +61,11 @@ class Report {
     this.map.picture = { arrays: [flat], axes: this.axes, frame, shuffled: false };
     const { discs } = this.spec;
     if (discs.length && `${this.axes}` === "0,1") {
-      const ends = (j) => [Math.min(...discs.map((disc) => disc[j] - disc[2])),
-        Math.max(...discs.map((disc) => disc[j] + disc[2]))];
-      Object.assign(this.map.picture, { anchors: discs.map(([x, y]) => [x, y]),
-        radii: discs.map(([, , radius]) => radius), frame: [ends(0), ends(1)] });
+      const there = discs.filter((disc) => disc);
+      const ends = (j) => [Math.min(...there.map((disc) => disc[j] - disc[2])),
+        Math.max(...there.map((disc) => disc[j] + disc[2]))];
+      Object.assign(this.map.picture, { frame: [ends(0), ends(1)],
+        anchors: discs.map((disc) => disc && disc.slice(0, 2)), radii: discs.map((disc) => disc && disc[2]) });
     }
     this.map.place();
     this.tell();

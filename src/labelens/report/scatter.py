@@ -19,7 +19,7 @@ from .colouring import (
     read_column,
     stratified,
 )
-from .columns import pack
+from .columns import as_text, pack
 from .contents import Contents
 
 MOST_NUMBERS = 160_000  # coordinates in a page, unless three components have more: 0.9 MB
@@ -77,12 +77,14 @@ class ScatterPlot:
         }
 
     @property
-    def discs(self) -> list[list[float]]:
-        """Centre and radius of the disc of each class, if the model is a flat atlas."""
+    def discs(self) -> list[list[float] | None]:
+        """Centre and radius of the disc of each class of the first label, of a flat atlas."""
         model: Any = self.contents.model
         if not hasattr(model, "radii_") or np.shape(model.anchors_)[1] != 2:
             return []
-        return np.column_stack([model.anchors_, model.detail * model.radii_]).tolist()
+        found = np.column_stack([model.anchors_, model.detail * model.radii_]).tolist()
+        named = dict(zip(map(as_text, model.classes_.tolist()), found, strict=True))
+        return [named.get(name) for name in self.colourings[0].names]
 
     def _families(self, one: Colouring, Z: Any, rows: NDArray[np.int64]) -> dict[str, Any]:
         if isinstance(one, Classes) and one.pooled and one in self.colourings:

@@ -34,6 +34,7 @@ export function useLabels(app) {
 
 async function search(app) {
   const review = reviewOf(app);
+  if (!app.active.picture) return;
   const { view, axes } = app.active.picture;
   find("suspects-said").textContent = "Looking …";
   try {

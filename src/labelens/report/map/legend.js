@@ -279,7 +279,7 @@ export function showGroup(group, clear) {
   const drop = make("button", { type: "button", class: "plain" }, "drop");
   drop.addEventListener("click", clear);
   const parts = [make("p", { class: "sum" },
-    make("b", {}, count(group.size)), ` rows, ${count(group.heldout)} of them held out `, drop)];
+    make("b", {}, count(group.size)), `${group.size === 1 ? " row" : " rows"}, ${count(group.heldout)} of them held out `, drop)];
   parts.push(make("h3", {}, "Labels: ", make("bdi", {}, group.label)));
   if (group.classes) {
     parts.push(table(["Class", "", "Group", "All"], group.classes.map((one) => [

@@ -183,6 +183,7 @@ function drawArrows({ arrows, scatter, deep }, pen, look) {
   const from = scatter.toScreen([0, 0]);
   const flat = (at) => (deep ? scatter.directions() : [[1, 0], [0, 1]]).map(
     (direction) => at.reduce((sum, value, j) => sum + value * direction[j] * MARGIN, 0));
+  const placed = []; // names that would lie on another move up or down, or are left out
   for (const { name, at } of arrows.list) {
     const [x, y] = scatter.toScreen(flat(at));
     const turn = Math.atan2(y - from[1], x - from[0]);
@@ -199,8 +200,14 @@ function drawArrows({ arrows, scatter, deep }, pen, look) {
       pen.stroke();
     }
     pen.fillStyle = look.ink;
-    const align = x < from[0] ? "right" : "left";
-    write(pen, look, cut(name, 20), x + 5 * Math.sign(x - from[0]), y + 4, align);
+    const [left, text] = [x < from[0], cut(name, 20)];
+    const width = pen.measureText(text).width;
+    const start = left ? x - 5 - width : x + 5;
+    const base = [4, -9, 17, -22, 30].map((shift) => y + shift).find((height) => !placed.some(
+      ([a, b, wide]) => Math.abs(b - height) < 13 && a < start + width + 4 && start < a + wide + 4));
+    if (base === undefined) continue;
+    placed.push([start, base, width]);
+    write(pen, look, text, start, base, "left");
   }
 }
 
@@ -226,7 +233,13 @@ function drawNames(pane, pen, look, w, h) {
   if (!app.colours || !app.colours.classes || !pane.look) return;
   const about = pane.centred;
   if (!about || about.places !== scatter.flat || about.look !== pane.look) {
-    const found = app.colours.centres(pane.look, scatter.flat, picture.shuffled);
+    const { number, column } = app.colours;
+    const { anchors } = picture;
+    // A disc has the name of its class, also if the rows of the class are elsewhere.
+    const found = picture.radii && number === (picture.view ? picture.view.label : 0)
+      ? [...anchors.keys()].filter((c) => anchors[c]).map((c) => [column.names[c],
+        ...anchors[c].map((value, j) => (value - pane.frames[j][0]) / pane.frames[j][1])])
+      : app.colours.centres(pane.look, scatter.flat, picture.shuffled);
     pane.centred = { places: scatter.flat, look: pane.look, found };
   }
   pen.fillStyle = look.ink;

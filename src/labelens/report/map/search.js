@@ -47,8 +47,12 @@ export function useSearch(app, form, found) {
     event.preventDefault();
     try {
       const marks = await matching(app, box.value);
-      const many = marks.reduce((sum, mark) => sum + mark, 0);
-      const said = many ? `${many.toLocaleString("en")} rows.` : "No row of the picture matches.";
+      let [many, hidden] = [0, 0]; // some rows may be set aside
+      marks.forEach((mark, i) => {
+        if (app.away && app.away[i]) { hidden += mark; marks[i] = 0; } else many += mark;
+      });
+      const said = (many ? `${many.toLocaleString("en")} ${many > 1 ? "rows" : "row"}.`
+        : "No row of the picture matches.") + (hidden ? ` Untouched rows that match: ${hidden}.` : "");
       found(marks, many, box.value.trim() === "" ? "" : said);
     } catch (problem) { app.complain(problem); }
   });
