@@ -416,7 +416,7 @@ def test_continuous_labels_and_kernels(tmp_path):
     values[:3] = np.nan
     page = page_of(tmp_path, replace(contents, labels={name: replace(label, values=values)}))
     assert "A kernel method has weights of its kernel features" in page.text
-    assert "there is no confusion matrix" in page.text
+    assert "confusion" not in {about.get("id") for _, about in page.elements}
     assert "Largest class" not in page.text
     assert np.isnan(unpack(page.spec()["columns"][0]["values"])).sum() == 3
 

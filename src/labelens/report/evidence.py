@@ -262,9 +262,9 @@ def _scores(contents: Contents, label: Label) -> str:
 
 
 def confusion(contents: Contents) -> str:
-    """Confusion matrices as tables: rows are true classes, columns predicted ones."""
+    """Confusion matrices: rows are true classes, columns predicted ones; empty for numbers."""
     if contents.continuous:
-        return paragraph("The labels are numbers, so there is no confusion matrix.")
+        return ""
     return "".join(
         heading(contents, name) + _matrix(name, label) for name, label in contents.labels.items()
     )

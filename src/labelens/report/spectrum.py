@@ -59,7 +59,7 @@ def loadings(contents: Contents) -> str:
     """The largest weights of every component, for linear methods."""
     model = contents.model
     weights = getattr(model, "components_", None)
-    if contents.importances is not None and weights is None:
+    if contents.importances is not None and (weights is None or hasattr(model, "kernel")):
         return ""
     if hasattr(model, "kernel"):
         return paragraph(
@@ -97,7 +97,8 @@ def importance_bars(contents: Contents) -> str:
     if found is None:
         return ""
     cards = []
-    for name, shares in ({"All classes": None} | found.classes).items():
+    whole = "All classes" if found.classes else "Embedding"
+    for name, shares in ({whole: None} | found.classes).items():
         only = found if shares is None else replace(found, overall=shares, error=None)
         top = [bar for bar in bars_of(only, MOST_WEIGHTS) if bar["value"] > 0]
         if not top:
@@ -111,9 +112,10 @@ def importance_bars(contents: Contents) -> str:
     unit = "a standard deviation" if found.standardized else "a unit"
     lead = (
         f"Share of each column in the squared change of the embedding by {unit}: at most "
-        f"{MOST_WEIGHTS} of {len(found.names):,} columns. The bars of a class show the direction "
-        "from the mean of all rows to that of the class. Correlated columns share importance."
+        f"{MOST_WEIGHTS} of {len(found.names):,} columns. Correlated columns share importance."
     )
+    if found.classes:
+        lead += " The bars of a class show the direction from the mean of all rows to its mean."
     if found.shuffled is not None:
         lead += (
             " ±: standard deviation over models of half of the rows. Tick, and in brackets: mean "
