@@ -50,8 +50,9 @@ label_shrinkage : float, default=1.0
     `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
     classes and canonical correlation analysis for `label_kernel="linear"`, for every
     `n_components`. Values below 1 allow at most 10000 classes or label features.
-scale : {None, "minmax", "standard"}, default=None
-    Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+scale : {None, "minmax", "standard"} or array-like of shape (n_features,), default=None
+    Scale columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard"), or
+    multiply them by given factors.
 class_weight : dict or "balanced", default=None
     Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
     weights; other classes have weight 1. "balanced" gives all classes the same total weight;
@@ -120,8 +121,9 @@ approximation : str or transformer, default="orthogonal"
     step and O(m^3) once. It needs labels, `target_weight=1` and a `shrinkage` above 0.
 n_random_features : int, default=1024
     Number of features, the paper's k_x, or of landmarks. "exact" and transformers ignore it.
-scale : {None, "minmax", "standard"}, default=None
-    Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+scale : {None, "minmax", "standard"} or array-like of shape (n_features,), default=None
+    Scale columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard"), or
+    multiply them by given factors.
     `partial_fit` takes the scaling from the first batch.
 components_ : ndarray of shape (n_components, p)
     Directions over the p features of the kernel (of scaled rows if `scale` is set). "exact"

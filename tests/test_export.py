@@ -27,6 +27,7 @@ from labelens.cli.app import app
 
 LINEAR = (SupervisedPCA, SupervisedRandomProjection)
 KERNEL = (KernelSupervisedPCA, KernelSupervisedRandomProjection)
+FACTORS = (2.0, 0.1, 1.0, 0.5, 3.0, 1.0)
 # Nystroem files warn that they hold rows; one test is about that.
 pytestmark = pytest.mark.filterwarnings("ignore:.* rows of the training data")
 
@@ -60,6 +61,7 @@ def composed():
                 found[f"{method.__name__}-{scale}-{shrinkage}"] = method(
                     2, scale=scale, shrinkage=shrinkage
                 )
+        found[f"{method.__name__}-factors"] = method(2, scale=FACTORS)
     for name in ("gaussian", "fourier", "spread"):
         found[f"label map {name}"] = SupervisedRandomProjection(2, label_map=name)
     for method in KERNEL:

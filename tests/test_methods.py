@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.cross_decomposition import PLSSVD
 from sklearn.decomposition import PCA
@@ -332,6 +334,31 @@ def test_kernel_methods_scale_first(blobs, approximation, scale):
         plain = KernelSupervisedPCA(2, **params).fit(scaled, y)
         assert fused.gamma_ == pytest.approx(plain.gamma_, rel=1e-12)
         np.testing.assert_allclose(fused.transform(X), plain.transform(scaled), atol=1e-10)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize(
+    "model",
+    [
+        SupervisedPCA(2, shrinkage=0.1),
+        SupervisedRandomProjection(2, random_state=0),
+        KernelSupervisedPCA(2, approximation="exact", shrinkage=0.1),
+        KernelSupervisedRandomProjection(2, random_state=0),
+    ],
+    ids=repr,
+)
+def test_factors_multiply_the_columns(blobs, model, as_sparse):
+    X, y = blobs
+    factors = np.linspace(0.1, 2, X.shape[1])
+    scaled, rows = X * factors, sparse.csr_array(X) if as_sparse else X
+    fused = clone(model).set_params(scale=factors).fit(rows, y)
+    plain = clone(model).fit(sparse.csr_array(scaled) if as_sparse else scaled, y)
+    np.testing.assert_allclose(fused.transform(rows), plain.transform(scaled), atol=1e-9)
+    if hasattr(fused, "gamma"):
+        fused.set_params(gamma=0.1)
+    first, second = clone(fused).partial_fit(rows[:99], y[:99]), clone(fused)
+    first.merge(second.partial_fit(rows[99:], y[99:]))
+    np.testing.assert_allclose(first.transform(rows), fused.fit(rows, y).transform(rows), atol=1e-9)
 
 
 def test_inverse_transform_is_least_squares(blobs):

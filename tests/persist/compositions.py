@@ -93,6 +93,7 @@ GRID = [
     *(case(m, rows=r) for m in LINEAR for r in ("dense", "float32", "sparse", "frame", "fortran")),
     *(case(m, scale=s) for m in LINEAR + KERNEL for s in ("minmax", "standard")),
     *(case(m, rows="sparse", scale="standard") for m in LINEAR + KERNEL),
+    *(case(m, scale=(2.0, 3, 1, 0.5, 1, 1)) for m in LINEAR + KERNEL),
     *(
         case(SupervisedPCA, labels=y, n_components=1)
         for y in ("whole float", "huge and mixed", "bytes", "bool", "datetime64")

@@ -125,6 +125,8 @@ FORGERIES = {
     "shrinkage list": (put("parameters", "shrinkage", value=[1]), "shrinkage must be"),
     "scale": (put("parameters", "scale", value="max"), "scale must be"),
     "scale a novel": (put("parameters", "scale", value="max" * 9999), r"scale must be.{,500}$"),
+    "scale of text": (put("parameters", "scale", value=["1"] * 9), "scale must be"),
+    "scale ragged": (put("parameters", "scale", value=[1.0, [2.0]]), "scale|inhomogeneous"),
     "no scale": (put("parameters", "scale", value=None), "no array"),
     "label_kernel": (put("parameters", "label_kernel", value="rbf"), "'delta', not 'rbf'"),
     "label_kernel list": (put("parameters", "label_kernel", value=["rbf"]), "label_kernel="),

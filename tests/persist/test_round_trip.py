@@ -155,3 +155,12 @@ def test_an_old_file(tmp_path):
     rows = pd.DataFrame(expected["rows"], columns=expected["feature_names"])
     np.testing.assert_allclose(model.transform(rows), expected["embedding"], rtol=1e-13)
     np.testing.assert_array_equal(model.components_, expected["components"])
+
+
+def test_factors_of_columns_come_back_as_a_tuple(blobs, tmp_path):
+    X, y = blobs
+    model = SupervisedPCA(2, scale=np.arange(1, 8)).fit(X, y)
+    labelens.save(model, tmp_path / "m")
+    loaded = labelens.load(tmp_path / "m")
+    assert loaded.scale == (1, 2, 3, 4, 5, 6, 7)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))

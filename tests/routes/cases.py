@@ -97,7 +97,12 @@ class Case:
             X = pd.DataFrame(X, columns=[f"before{j}" for j in range(X.shape[1])])
         elif self.before == "torch":
             X = import_module("torch").asarray(X)
+        factors = model.scale if isinstance(model.scale, tuple) else None
+        if factors is not None:
+            model.set_params(scale=(*factors, 1.0))
         model.fit(X, self.y)
+        if factors is not None:
+            model.set_params(scale=factors)
 
     def with_model(self, model):
         return replace(self, model=model)
@@ -170,7 +175,7 @@ METHODS = (
 )
 
 
-def draw_parameters(draw, labels, missing_label, small):
+def draw_parameters(draw, labels, missing_label, small, d):
     method = draw(st.sampled_from(METHODS), label="method")
     sizes = [1, 2, 3, 4, 2, 3, 4, *(["auto"] if labels is not None and small else [])]
     parameters: dict[str, Any] = {
@@ -181,7 +186,9 @@ def draw_parameters(draw, labels, missing_label, small):
     kernelised = issubclass(method, (KernelSupervisedPCA, KernelSupervisedRandomProjection))
     parameters["target_weight"] = draw(st.sampled_from([1.0, 1.0, 0.5]), label="target_weight")
     parameters["shrinkage"] = draw(st.sampled_from([1.0, 1.0, 0.1, 0.5, "auto"]), label="shrinkage")
-    parameters["scale"] = draw(st.sampled_from([None, None, "minmax", "standard"]), label="scale")
+    factors = tuple(1.5 - j % 3 * 0.6 for j in range(d))
+    scales = [None, None, "minmax", "standard", factors]
+    parameters["scale"] = draw(st.sampled_from(scales), label="scale")
     if kernelised:
         parameters |= draw_kernel(draw, small)
     elif labels is not None and draw(st.integers(0, 3), label="n_nonzero") == 0:
@@ -301,7 +308,7 @@ def cases(draw, sizes=("small", "small", "blocks")):
             weight[rng.random(n) < 0.3] = 0
     # NaN stands for every null; None for no missing labels at all.
     missing_label = None if labelled.all() else np.nan if missing(marker) else marker
-    model = draw_parameters(draw, labels, missing_label, size == "small")
+    model = draw_parameters(draw, labels, missing_label, size == "small", d)
     uses = ["nothing", "nothing", "frame", "torch" if find_spec("torch") else "frame"]
     before = draw(st.sampled_from(uses), label="before")
     output = draw(st.sampled_from([None, None, "pandas"]), label="output")

@@ -133,7 +133,9 @@ def features_of(case, model, weight):
     X = case.dense
     X = X - X[0]  # every method centres, or looks at differences alone
     some, w = X[weight > 0], weight[weight > 0]
-    if case.model.scale is not None:
+    if isinstance(case.model.scale, tuple):
+        X = X * case.model.scale
+    elif case.model.scale is not None:
         if case.model.scale == "minmax":
             width = some.max(axis=0) - some.min(axis=0)
         else:

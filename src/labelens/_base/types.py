@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 class SparseMatrix(Protocol):
@@ -54,6 +54,7 @@ ApproximationName = Literal["fourier", "orthogonal", "fastfood", "nystroem", "fa
 Approximation = ApproximationName | Transformer
 LabelMap = Literal["orthogonal", "spread", "gaussian", "fourier"]
 Scale = Literal["minmax", "standard"]
+Factors = Sequence[float] | NDArray[np.floating[Any] | np.integer[Any]]  # one for each column
 ClassWeight = Mapping[Any, float] | Literal["balanced"]
 Precision = Literal["tf32"]
 RandomState = int | np.integer[Any] | np.random.RandomState

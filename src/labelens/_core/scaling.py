@@ -1,4 +1,4 @@
-"""The [0, 1] and unit-variance scalings, x -> (x - shift) * factor, from the spread of columns."""
+"""Scalings of columns, x -> (x - shift) * factor: to [0, 1], to unit variance, or as given."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ class Scaling:
     factor: Array  # (d,)
 
     @classmethod
-    def of(cls, spread: Spread, kind: str) -> Scaling:
+    def of(cls, spread: Spread, kind: Any) -> Scaling:
+        if not isinstance(kind, str):
+            if len(kind) != len(spread.minimum):
+                raise ValueError(
+                    f"scale has {len(kind)} factors, and X has {len(spread.minimum)} columns. Pass "
+                    "a factor for each column."
+                )
+            return cls(np.zeros(len(kind)), np.array(kind, dtype=np.float64))
         if kind == "minmax":
             shift, width = spread.minimum, spread.maximum - spread.minimum
         else:

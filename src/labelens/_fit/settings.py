@@ -10,6 +10,7 @@ from pickle import PicklingError
 from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from scipy import sparse
 
 from .._base import devices
@@ -41,8 +42,11 @@ def names(method: Any) -> tuple[str, ...]:
 
 
 def values(estimator: Any) -> dict[str, Any]:
-    """`get_params(deep=False)`, in the order of the signature."""
-    return {name: getattr(estimator, name) for name in names(estimator.__class__)}
+    """`get_params(deep=False)`, in the order of the signature; factors of columns as a tuple."""
+    found = {name: getattr(estimator, name) for name in names(estimator.__class__)}
+    if isinstance(found.get("scale"), (list, np.ndarray)):
+        found["scale"] = tuple(np.asarray(found["scale"]).tolist())
+    return found
 
 
 def is_kernel_method(method: Any) -> bool:
@@ -86,7 +90,7 @@ def check(estimator: Any) -> None:
                 "shrinkage='auto' is estimated from all columns, and n_nonzero chooses some. Give "
                 "shrinkage a number, or use n_nonzero=None."
             )
-    _one_of(estimator.scale, "scale", SCALES)
+    _check_scale(estimator.scale)
     if estimator.batch_size is not None:
         check_number(estimator.batch_size, "batch_size", 1, integer=True)
     _one_of(estimator.precision, "precision", PRECISIONS)
@@ -111,6 +115,18 @@ def check(estimator: Any) -> None:
         )
         if has_falkon(estimator):
             _check_falkon(estimator)
+
+
+def _check_scale(scale: Any) -> None:
+    if not isinstance(scale, (tuple, list, np.ndarray)):
+        return _one_of(scale, "scale", SCALES, "a factor for each column")
+    factors = np.asarray(scale)
+    numbers = factors.ndim == 1 and factors.dtype.kind in "iuf"
+    if not (numbers and ((factors > 0) & np.isfinite(factors)).all()):
+        raise ValueError(
+            "scale must be one finite number above 0 for each column, or "
+            f"{', '.join(map(repr, SCALES))}; got {scale!r}."
+        )
 
 
 def _check_falkon(estimator: Any) -> None:
@@ -174,7 +190,7 @@ def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
 
 def same(value: Any, old: Any) -> bool:
     """By value where it has one: after a trip through a file nothing is the object it was."""
-    if value is old or not isinstance(value, (str, Number, dict, LabelKernel)):
+    if value is old or not isinstance(value, (str, Number, dict, tuple, LabelKernel)):
         return value is old
     return bool(value == old or (value != value and old != old))  # NaN does not equal itself
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from .._base.types import (
     Approximation,
     ClassWeight,
+    Factors,
     Gamma,
     KernelLike,
     LabelMap,
@@ -87,8 +88,9 @@ class KernelSupervisedPCA(Projection):
         (`shrinkage` below 1). "within": the same for the variance within classes, as in linear
         discriminant analysis, so that distances weigh a component by how well it separates the
         classes. It needs one column of classes, and changes nothing where `shrinkage` is 1.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+    scale : {None, "minmax", "standard"} or array-like of shape (n_features,), default=None
+        Scale columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard"), or
+        multiply them by given factors.
         `partial_fit` takes the scaling from the first batch.
     class_weight : dict or "balanced", default=None
         Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
@@ -175,7 +177,7 @@ class KernelSupervisedPCA(Projection):
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
         component_scale: Literal["total", "within"] = "total",
-        scale: Scale | None = None,
+        scale: Scale | Factors | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
         random_state: RandomState | None = None,
@@ -270,8 +272,9 @@ class KernelSupervisedRandomProjection(Projection):
         `shrinkage=0` and `label_shrinkage=0` the method is linear discriminant analysis for
         classes and canonical correlation analysis for `label_kernel="linear"`, for every
         `n_components`. Values below 1 allow at most 10000 classes or label features.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+    scale : {None, "minmax", "standard"} or array-like of shape (n_features,), default=None
+        Scale columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard"), or
+        multiply them by given factors.
         `partial_fit` takes the scaling from the first batch.
     class_weight : dict or "balanced", default=None
         Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
@@ -360,7 +363,7 @@ class KernelSupervisedRandomProjection(Projection):
         target_weight: float = 1.0,
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
-        scale: Scale | None = None,
+        scale: Scale | Factors | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
         random_state: RandomState | None = None,

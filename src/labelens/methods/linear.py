@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .._base.types import ClassWeight, LabelMap, Precision, RandomState, Scale
+from .._base.types import ClassWeight, Factors, LabelMap, Precision, RandomState, Scale
 from .._core.solvers import DIRECT, SPECTRAL
 from .._fit.projection import Projection
 from ..label_kernels.base import LabelKernelLike
@@ -61,8 +61,9 @@ class SupervisedPCA(Projection):
         the largest correlations with the labels. Their weights are soft-thresholded, as in sparse
         PLS and nearest shrunken centroids. The columns follow from the moments, so streams and
         merged models choose those of `fit`. None keeps all columns.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+    scale : {None, "minmax", "standard"} or array-like of shape (n_features,), default=None
+        Scale columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard"), or
+        multiply them by given factors.
     class_weight : dict or "balanced", default=None
         Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
         weights; other classes have weight 1. "balanced" gives all classes the same total weight;
@@ -141,7 +142,7 @@ class SupervisedPCA(Projection):
         label_shrinkage: float = 1.0,
         component_scale: Literal["total", "within"] = "total",
         n_nonzero: int | None = None,
-        scale: Scale | None = None,
+        scale: Scale | Factors | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
         random_state: RandomState | None = None,
@@ -217,8 +218,9 @@ class SupervisedRandomProjection(Projection):
         the largest correlations with the labels. Their weights are soft-thresholded, as in sparse
         PLS and nearest shrunken centroids. The columns follow from the moments, so streams and
         merged models choose those of `fit`. None keeps all columns.
-    scale : {None, "minmax", "standard"}, default=None
-        Scale the columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard").
+    scale : {None, "minmax", "standard"} or array-like of shape (n_features,), default=None
+        Scale columns to [0, 1] ("minmax", as in the paper) or to unit variance ("standard"), or
+        multiply them by given factors.
     class_weight : dict or "balanced", default=None
         Weight of the rows of a class, multiplied by `sample_weight`. A dict maps classes to
         weights; other classes have weight 1. "balanced" gives all classes the same total weight;
@@ -301,7 +303,7 @@ class SupervisedRandomProjection(Projection):
         shrinkage: float | Literal["auto"] = 1.0,
         label_shrinkage: float = 1.0,
         n_nonzero: int | None = None,
-        scale: Scale | None = None,
+        scale: Scale | Factors | None = None,
         class_weight: ClassWeight | None = None,
         missing_label: object = None,
         random_state: RandomState | None = None,

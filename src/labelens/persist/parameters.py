@@ -71,10 +71,19 @@ def _weights(stored: Any) -> Any:
     return found
 
 
+def _stored_scale(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else list(map(_stored, value))
+
+
+def _scale(stored: Any) -> Any:
+    return tuple(stored) if type(stored) is list else stored
+
+
 # Others are numbers and text as they are; a label kernel has arrays too.
 SPECIAL = {
     "missing_label": replace(LABEL_OR_NONE, types=ANYTHING),
     "class_weight": Fact(ANYTHING, _stored_weights, _weights),
+    "scale": Fact(ANYTHING, _stored_scale, _scale),
 }
 PLAIN = Fact(ANYTHING, _stored)
 

@@ -268,4 +268,5 @@ def _feature_name(estimator: Any, j: int) -> str:
 
 def _units(estimator: Any) -> str:
     scales = {"minmax": ", columns scaled to [0, 1]", "standard": ", columns of unit variance"}
-    return scales.get(getattr(estimator, "scale", None) or "", "")
+    scale = getattr(estimator, "scale", None)
+    return scales.get(scale, "") if isinstance(scale, str) else ""

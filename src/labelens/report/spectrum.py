@@ -84,6 +84,8 @@ def loadings(contents: Contents) -> str:
             first = f" Component {i + 1} has its largest weights for {words}."
         cards.append(_card(i, _weights([str(names[j]) for j in top], row[top])))
     scale = getattr(model, "scale", None)
+    if scale is not None and not isinstance(scale, str):
+        scale = "given"
     lead = f"Weights of the columns{f' after {scale} scaling' if scale else ''}: "
     lead += f"at most {MOST_WEIGHTS} of {weights.shape[1]:,} per component, the largest first."
     if len(weights) > MOST_CARDS:
