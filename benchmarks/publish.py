@@ -20,7 +20,12 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 PART = re.compile(r"(<!-- (\w+) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
-RECORDS = ("audit", "quality")  # results with a record of every fit; their scripts make the tables
+RECORDS = (
+    "atlas",
+    "audit",
+    "learned",
+    "quality",
+)  # results with a record of every fit; their scripts make the tables
 
 
 class Printed:

@@ -191,7 +191,7 @@ class Judging:
         judged, found = task.sample(some, np.random.default_rng(self.seed)), []
         for number in repeats:
             fold = task.fold_numbers(folds, self.seed + number)
-            judge = self._judge(task.only(judged), fold[judged], batch.place)
+            judge = self.judge(task.only(judged), fold[judged], batch.place)
             found.append(cross_validate(estimators, batch, fold, judged, judge))
         return np.hstack(found)
 
@@ -212,7 +212,8 @@ class Judging:
             return task.metric(*several)
         return "mean of " + " and ".join(f"{k}-NN" for k in several) + " accuracy"
 
-    def _judge(self, task: Task, fold: NDArray[np.intp], place: devices.Place | None) -> Judge:
+    def judge(self, task: Task, fold: NDArray[np.intp], place: devices.Place | None) -> Judge:
+        """Scores of the rows held out in a fold."""
         labels = task.dense_labels()
         if task.kind == "classes" and labels.ndim == 1:  # numbers are compared faster
             labels = np.unique(spelled(labels), return_inverse=True)[1]
@@ -247,6 +248,8 @@ def simpler_first(
     rows was compared it is within that share of CLOSE, because flexible methods gain more from the
     others.
     """
+    if not order:
+        return order
     best = outcomes[order[0]]
     close = CLOSE[task.kind] * best.rows / task.n
     last = [i for i in order if outcomes[i].round == best.round and len(best.scores) > 1]

@@ -22,6 +22,7 @@ from .._fit.task import Kind, Task
 from ..methods import METHODS, SupervisedPCA
 from .candidates import MOST_COMPONENTS, make_candidates, read_templates, what_varies
 from .comparison import Judging, compared, simpler_first
+from .learned import with_learned_metric
 
 if TYPE_CHECKING:
     from .atlas import Atlas
@@ -131,7 +132,9 @@ def select(
         projections with `label_map="spread"`. All use the default lists of `grid`. For more
         columns than rows it tries supervised PCA of few columns (`n_nonzero`), selected without
         the held-out rows. For numbers as labels it tries the label kernels "rbf" and "linear", and
-        sliced inverse regression.
+        sliced inverse regression. Without a grid and with `effort="high"`, the best kernel method
+        is also tried with columns scaled by their importances (`scale` is a tuple then). It is
+        chosen if its score is higher than all others by more than 0.01 and one standard error.
     n_components : int or list of int, default=None
         Numbers of components to try. None keeps those of `estimators`. Without estimators it is
         n_classes - 1, at most the number of columns and 32; for numbers it is two, or one for
@@ -229,7 +232,8 @@ def select(
     get_ready(batch.rows.shape[0] * batch.rows.shape[1])
     if effort == "low":
         cv = 2
-    classes = len(set(rows.labels.tolist())) if _is_one_column_of_classes(rows) else 0
+    one_column = rows.kind == "classes" and rows.labels.ndim == 1
+    classes = len(set(rows.labels.tolist())) if one_column else 0
     full = min(classes - 1, batch.rows.shape[1], MOST_COMPONENTS)
     plain = not templates and not grid and groups is None and nuisance is None
     plain = plain and scoring == "knn" and not n_neighbors
@@ -247,6 +251,13 @@ def select(
     bases = [i for i in order if with_atlas and candidates[i].n_components == full]
     order = [i for i in order if i not in bases]
     order = simpler_first(order, candidates, outcomes, rows)
+    bases = simpler_first(bases, candidates, outcomes, rows)
+    if plain and effort == "high":
+        first = bases or order
+        ahead = [candidates[i] for i in first]
+        if found := with_learned_metric(ahead, rows, batch, max_rows, cv, judging):
+            first.insert(0, len(candidates))
+            candidates, outcomes = [*candidates, found[0]], [*outcomes, found[1]]
     names = what_varies([candidates[i] for i in order])
     table: list[dict[str, Any]] = [
         {
@@ -262,7 +273,7 @@ def select(
     ]
     best: Any = None
     if bases:
-        base = candidates[simpler_first(bases, candidates, outcomes, rows)[0]]
+        base = candidates[bases[0]]
         atlas, line = _try_atlas(base, X, y, few, judging.neighbours(rows), rows.labels, seed)
         if line["score"] > table[0]["score"]:
             best = atlas
@@ -281,10 +292,6 @@ def select(
         _reason(table, names, metric, cv, rows.n),
         _map_over(best, seed) if classes > 3 else None,
     )
-
-
-def _is_one_column_of_classes(rows: Task) -> bool:
-    return rows.kind == "classes" and rows.labels.ndim == 1
 
 
 def _try_atlas(
@@ -386,4 +393,6 @@ def _cell(line: Mapping[str, Any], name: str) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"{len(value)} factors"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
