@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelens import KernelSupervisedPCA, SupervisedPCA, ValueMap, load, save
@@ -74,6 +74,33 @@ def test_neighbours_help_where_numbers_bend(rng):
     assert bent.heldout_score_ > 0.95
 
 
+def test_intervals_hold_the_stated_share_of_new_rows():
+    X, y = make_friedman1(3000, noise=1.0, random_state=0)
+    value_map = ValueMap(LINEAR, random_state=0).fit(X[:1000], y[:1000])
+    predicted, intervals = value_map.predict_interval(X[1000:], [0.5, 0.9])
+    np.testing.assert_array_equal(predicted, value_map.predict(X[1000:]))
+    assert intervals.shape == (2000, 2, 2)
+    inside = (intervals[:, 0] <= y[1000:, None]) & (y[1000:, None] <= intervals[:, 1])
+    # Of 1000 held-out and 2000 new rows: standard errors of 0.02 and 0.012.
+    np.testing.assert_allclose(inside.mean(axis=0), [0.5, 0.9], atol=0.05)
+
+
+def test_intervals_have_the_width_of_errors_of_held_out_rows(rng):
+    X = rng.normal(size=(19, 3))
+    y = X[:, 0] + rng.normal(size=19)
+    value_map = ValueMap(SupervisedPCA(1), random_state=0).fit(X, y)
+    errors = np.abs(y - value_map.heldout_embedding_[:, 0])
+    predicted, intervals = value_map.predict_interval(X, [0.9, 0.95, 0.96])
+    widths = (intervals[:, 1] - intervals[:, 0]) / 2
+    # With 19 errors and a new one, 90 % are the smallest 18 of 20, and 95 % all 19.
+    np.testing.assert_allclose(widths[:, 0], np.sort(errors)[17])
+    np.testing.assert_allclose(widths[:, 1], errors.max())
+    assert np.isinf(widths[:, 2]).all()
+    np.testing.assert_allclose(intervals[:, :, 0].mean(axis=1), predicted)
+    with pytest.raises(ValueError, match="confidence_level"):
+        value_map.predict_interval(X, 1.1)
+
+
 def test_detail_is_the_size_of_the_second_axis(turning):
     X, y, _ = turning
     one, half = (ValueMap(LINEAR, detail=d, random_state=0).fit(X, y) for d in (1, 0.5))
@@ -114,6 +141,10 @@ def test_files_give_the_same_bits(base, turning, tmp_path):
     same = load(tmp_path / "map.labelens")
     pd.testing.assert_frame_equal(same.transform(frame), value_map.transform(frame))
     np.testing.assert_array_equal(same.predict(frame), value_map.predict(frame))
+    for one, other in zip(
+        same.predict_interval(frame), value_map.predict_interval(frame), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
     assert same.heldout_score_ == value_map.heldout_score_
     assert same.get_params()["detail"] == 0.5
     assert info(tmp_path / "map.labelens")["value_map"]["detail"] == 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -190,6 +191,35 @@ class ValueMap(RegressorMixin, RowMap):
         """
         return devices.shown_at(self._predicted(X)[1], devices.place_of(X))
 
+    def predict_interval(
+        self, X: MatrixLike, confidence_level: float | Sequence[float] = 0.9
+    ) -> tuple[Array, Array]:
+        """Predict intervals that hold the number with a stated probability (split conformal).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        confidence_level : float or sequence of float, default=0.9
+            The share of new rows whose interval is to hold their number, if they are like the
+            training rows. All intervals have the same width, that of errors of held-out rows.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            The prediction, in the middle of the interval.
+        y_interval : ndarray of shape (n_samples, 2, n_levels)
+            Lower and upper ends. As in MAPIE. Infinite where held-out rows are too few.
+        """
+        levels = np.atleast_1d(np.asarray(confidence_level, dtype=float))
+        for level in levels:
+            check_number(float(level), "confidence_level", 0, 1, open_low=True)
+        predicted, errors = self._predicted(X)[1], np.append(self._prediction.errors, np.inf)
+        ranks = np.ceil(len(errors) * levels - 1e-9).astype(np.intp)
+        widths = np.stack([-errors[ranks - 1], errors[ranks - 1]])
+        where = devices.place_of(X)
+        intervals: Array = predicted[:, None, None] + widths
+        return devices.shown_at(predicted, where), devices.shown_at(intervals, where)
+
     def _predicted(self, X: Any) -> tuple[Any, Array]:
         rows = devices.host(self._checked(X))
         return rows, self._prediction(embedded(self.estimator_, rows))
@@ -212,6 +242,7 @@ class Prediction:
     references: Array  # (m, k)
     values: Array  # (m,)
     weights: Array  # (3,)
+    errors: Array  # (m,) of the references, each by models without it; absolute values, sorted
 
     def parts(self, places: Array) -> Array:
         """(n, k) -> (n, 3): one, the linear function, the mean of neighbours."""
@@ -233,7 +264,7 @@ class Prediction:
         def fitted(which: Any) -> Prediction:
             with_one = np.column_stack([np.ones(len(places[which])), places[which]])
             found = np.linalg.lstsq(with_one, numbers[which], rcond=None)[0]
-            return cls(found, places[which], numbers[which], alone)
+            return cls(found, places[which], numbers[which], alone, np.empty(0))
 
         alone, both = np.array([0.0, 1.0, 0.0]), np.zeros(3)
         parts = np.empty((len(numbers), 3))
@@ -245,8 +276,8 @@ class Prediction:
         gain = (parts @ alone - numbers) ** 2 - (parts @ both - numbers) ** 2
         better = gain.mean() > gain.std() / np.sqrt(len(gain))
         weights = both if better else alone
-        whole = fitted(slice(None))
-        return cls(whole.linear, whole.references, whole.values, weights), parts @ weights
+        whole, errors = fitted(slice(None)), np.sort(np.abs(numbers - parts @ weights))
+        return cls(whole.linear, places, numbers, weights, errors), parts @ weights
 
 
 def interpolation(levels: Array, t: Array) -> Array:

@@ -81,6 +81,7 @@ PREDICTION: Table = {
     "references": Block("rows k"),
     "values": Block("rows"),
     "weights": Block("parts"),
+    "errors": Block("rows"),
 }
 
 
@@ -159,8 +160,9 @@ def _take_value_map(facts: Any, arrays: Arrays, base: Any) -> ValueMap:
     prediction, local = (take(part, "value_map", arrays) for part in (PREDICTION, LOCAL))
     if len(prediction["linear"]) != prediction["references"].shape[1] + 1:
         raise ValueError("its prediction is not one of its base model")
-    if (np.diff(values["levels_"]) < 0).any():
-        raise ValueError("its levels are not in order")
+    for ordered, what in (values["levels_"], "levels"), (prediction["errors"], "errors"):
+        if (np.diff(ordered) < 0).any():
+            raise ValueError(f"its {what} are not in order")
     size = values.pop("size")
     value_map = _made(ValueMap, values, base)
     restore_map(value_map, Prediction(**prediction), LocalMaps(**local), size)
