@@ -140,7 +140,7 @@ def test_votes_count_weighted_neighbours():
     Z, codes = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0, 1, 1, 0])
     votes = NeighbourVotes.of(Z, codes, np.array([1.0, 1.0, 1.0, 1.0]), 2)
     weights = np.exp(-np.array([0.0, 1.0, 4.0, 81.0]) / 81)
-    counts = np.array([weights[0] + weights[3], weights[1] + weights[2]]) + 0.5 * 0.5
+    counts = np.array([weights[0] + weights[3], weights[1] + weights[2]]) + 0.2 * 2 * 0.5
     np.testing.assert_allclose(votes(np.zeros((1, 1)))[0], np.log(counts / counts.sum()))
 
 

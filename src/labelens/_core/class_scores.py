@@ -18,7 +18,7 @@ from .neighbours import nearest
 Codes = NDArray[np.intp]
 RIDGE = 1e-6  # share of the total variance that is added to the one within classes
 VOTERS = 15
-DOUBT = 0.5  # votes that go to all classes by their shares
+DOUBT = 0.2  # votes that a class of the mean size has before any are counted
 MOST_REFERENCES = 10_000
 
 
@@ -72,6 +72,11 @@ class NeighbourVotes:
         some = np.sort(order[np.arange(m) * len(codes) // m])
         return cls(embedded[some], codes[some], weight[some] / weight.mean(), shares)
 
+    @property
+    def before(self) -> Array:
+        """(c,) votes that all rows have, without which no probability would be calibrated."""
+        return DOUBT * len(self.shares) * self.shares
+
     def __call__(self, embedded: Array) -> Array:
         """(n, k) -> (n, c) log-probabilities."""
         n, c = len(embedded), len(self.shares)
@@ -80,7 +85,7 @@ class NeighbourVotes:
         votes = np.exp(-squares / np.maximum(squares[:, -1:], 1e-300)) * self.weight[places]
         cells = np.arange(n)[:, None] * c + self.codes[places]
         sums = np.bincount(cells.ravel(), votes.ravel(), n * c).reshape(n, c)
-        counts = sums + DOUBT * self.shares
+        counts = sums + self.before
         return np.log(counts / counts.sum(axis=1, keepdims=True))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.class_scores import DOUBT, VOTERS, ClassMeans, NeighbourVotes
+from .._core.class_scores import VOTERS, ClassMeans, NeighbourVotes
 from .._core.local_maps import LocalMaps
 from .._judge.atlas import Atlas, state_of
 from .graph import Graph, embedding, squared_distances, summed
@@ -47,7 +47,7 @@ def _by_votes(graph: Graph, votes: NeighbourVotes, embedded: str) -> str:
     members[np.arange(len(votes.codes)), votes.codes] = votes.weight
     theirs = graph.node("Gather", members, places, axis=0)  # (n, k, c)
     weighted = graph.node("Mul", theirs, graph.node("Unsqueeze", cast, np.array([2])))
-    counts = graph.node("Add", summed(graph, weighted, axis=1, keep=False), DOUBT * votes.shares)
+    counts = graph.node("Add", summed(graph, weighted, axis=1, keep=False), votes.before)
     return graph.node("Log", graph.node("Div", counts, summed(graph, counts, axis=1, keep=True)))
 
 
