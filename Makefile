@@ -95,7 +95,7 @@ bench-explain: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/explain.py $(if $(DATA),--data $(DATA))
 
 bench-atlas: $(VENV)/.ready-bench
-	$(BIN)/python benchmarks/atlas.py --out $(OUT)/bench $(if $(DATA),--data $(DATA)) $(SETS)
+	$(BIN)/python benchmarks/atlas.py $(if $(DATA),--data $(DATA)) $(SETS)
 
 bench-explore: $(VENV)/.ready-test
 	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
