@@ -20,12 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 PART = re.compile(r"(<!-- (\w+) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
-RECORDS = (
-    "atlas",
-    "audit",
-    "learned",
-    "quality",
-)  # results with a record of every fit; their scripts make the tables
+RECORDS = ("atlas", "audit", "learned", "quality")  # a record of every fit; scripts make tables
 
 
 class Printed:

@@ -304,6 +304,7 @@ def selected(model, frame, table="rows", keep=("id",)):
         SupervisedPCA(2, scale="standard", shrinkage="auto"),
         SupervisedPCA(3, scale="minmax", target_weight=0.5),
         SupervisedRandomProjection(2, random_state=0, scale="minmax"),
+        SupervisedPCA(2, scale=FACTORS),
         KernelSupervisedPCA(2, kernel="linear"),
     ],
     ids=repr,

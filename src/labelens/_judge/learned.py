@@ -90,4 +90,5 @@ def _metric(model: Any, rows: Array, labels: Any) -> tuple[float, ...]:
     deviations, scaling = rows.std(axis=0), recipe_of(fitted).scaling
     before = deviations * (1.0 if scaling is None else scaling.factor)
     factors = np.sqrt(np.maximum(shares, LEAST) * (np.square(before).sum() or 1.0))
-    return tuple((factors / np.where(deviations > 0, deviations, 1)).tolist())
+    factors /= np.where(deviations > 0, deviations, 1)
+    return tuple(float(f"{factor:.4g}") for factor in factors)  # parameters that people read
