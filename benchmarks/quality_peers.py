@@ -186,7 +186,7 @@ PEERS: dict[str, Peer] = {
 BUDGET = [
     "`labelens.select(X, y, n_components=k, task=kind, random_state=seed)` without other options: "
     "it is told what y is, as the peers are. Its own cross-validation uses the training rows "
-    "alone, by the mean of 1-NN and 15-NN accuracy (5-NN R², micro-F1); its time includes it.",
+    "alone, by the mean of 1-NN and 15-NN accuracy (10-NN R², micro-F1); its time includes it.",
     "Peers: columns as they are and standardized (2 settings). Supervised UMAP: also `n_neighbors` "
     "of 15 and 50, random forest: also `min_samples_leaf` of 1 and 5 (4 settings). The choice is "
     "made on the training rows, by 15-NN accuracy (10-NN R², micro-F1): in 5 folds of up to "
