@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import sys
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from warnings import catch_warnings, filterwarnings
 import numpy as np
 from sklearn.base import clone
 
+from .._base import devices
 from .._base.optional import require
 from .._base.threads import working
 from .._base.validation import some, unchanged_on_error
@@ -41,31 +43,78 @@ AHEAD = 64
 class DaskParts(Parts):
     """Parts whose steps are tasks."""
 
+    def __init__(self) -> None:
+        # The tasks that make the chunks, by their keys; None: a worker has the chunk in memory.
+        self._below: dict[Any, Any] = {}
+
     def each(self, step: Step) -> Iterator[Any]:
-        for task in self._tasks(step, features=True):
-            yield unless_refused(_computed(task))
+        start = 0
+        while start < self.n_parts:  # 1, 2, 4, ... at a time: if many are needed, they are small
+            numbers = range(start, min(2 * start + 1, self.n_parts))
+            yield from _computed(*self._answers(step, numbers, features=True))
+            start = numbers.stop
 
     def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
-        join = require("dask", extra="dask").delayed(_merged, pure=False, traverse=False)
-        tasks = list(self._tasks(step, features))
-        root = merge_by_tasks(tasks, lambda *partials: join(merge, *partials))
-        return unless_refused(_computed(root))
+        answers, graph = self._answers(step, range(self.n_parts), features)
+        name, spec = f"merged-{uuid4().hex}", _spec()
 
-    def _tasks(self, step: Step, features: bool) -> Iterator[Any]:
-        delayed = require("dask", extra="dask").delayed
+        def join(*partials: str) -> str:
+            key = f"{name}-{len(graph)}"
+            graph[key] = spec.Task(key, _merged, merge, *map(spec.TaskRef, partials))
+            return key
+
+        return next(_computed([merge_by_tasks(answers, join)], graph))
+
+    def _answers(
+        self, step: Step, numbers: range, features: bool
+    ) -> tuple[list[str], dict[Any, Any]]:
+        """Keys of the answers of some parts, and a graph of these and what they are made of."""
         name = f"{getattr(step, '__name__', type(step).__name__)}-{uuid4().hex}".lower()
-        shared: Any = _packed(step)
+        answers, steps, shared, spec = {}, {}, _packed(step), _spec()
         if len(shared) > LITTLE:
-            shared = delayed(shared, name=f"step-{name}", traverse=False)
-        answer = delayed(_answer, pure=False, traverse=False)
-        for number in range(self.n_parts):
-            arguments = self._chunks(number, features)
-            part = self.part(number, ())
-            yield answer(shared, part, *arguments, dask_key_name=f"{name}-{number}")
+            steps[f"step-{name}"] = spec.DataNode(f"step-{name}", shared)
+            shared = spec.TaskRef(f"step-{name}")
+        for number in numbers:
+            arguments = map(self._argument, self._chunks(number, features))
+            key = f"{name}-{number}"
+            answers[key] = spec.Task(key, _answer, shared, self.part(number, ()), *arguments)
+        return list(answers), _with_sources(answers, self._below) | steps
 
     @abstractmethod
     def _chunks(self, number: int, features: bool) -> tuple[Any, ...]:
         """A function and its arguments: called where the part is, it gives the chunks."""
+
+    def _argument(self, value: Any) -> Any:
+        """A delayed value by its key, so that one graph holds the tasks of all parts."""
+        if not is_dask(value):
+            return value
+        if value.key not in self._below:
+            graph = require("dask.utils", extra="dask").ensure_dict(value.dask)
+            self._below |= dict.fromkeys(graph) | _spec().convert_legacy_graph(graph)
+        return _spec().TaskRef(value.key)
+
+
+def _with_sources(answers: dict[str, Any], below: dict[Any, Any]) -> dict[Any, Any]:
+    """The answers, and the tasks that they need; one that a single answer needs becomes part of it.
+
+    The scheduler takes about a millisecond for a task, however little that does.
+    """
+    graph, wanted = dict[Any, Any](answers), list(answers.values())
+    for task in wanted:
+        for key in task.dependencies:
+            if key not in graph and below.get(key) is not None:
+                graph[key] = below[key]
+                wanted.append(below[key])
+    users = Counter(key for task in wanted for key in task.dependencies)
+    for name, answer in answers.items():
+        own, mine = [answer], Counter[Any]()
+        for task in own:
+            for key in task.dependencies:
+                mine[key] += 1
+                if mine[key] == users[key] and key in graph:
+                    own.append(graph.pop(key))
+        graph[name] = _spec().Task.fuse(*own, key=name)
+    return graph
 
 
 def _answer(packed: bytes, part: Part, read: Any, *arguments: Any) -> bytes:
@@ -79,9 +128,19 @@ def _merged(merge: Merge, *partials: bytes) -> bytes:
     return _packed(merge_in_tree(map(pickle.loads, partials), merge))
 
 
-def _computed(task: Any) -> Any:
+def _computed(keys: list[str], graph: dict[Any, Any]) -> Iterator[Any]:
+    layers = require("dask.highlevelgraph", extra="dask").HighLevelGraph
+    whole = layers.from_collections(keys[0], graph, dependencies=())
+    delayed = require("dask.delayed", extra="dask").Delayed
     with _quietly():
-        return pickle.loads(task.compute())
+        found = require("dask", extra="dask").compute(
+            *(delayed(key, whole, layer=keys[0]) for key in keys)
+        )
+    return (unless_refused(pickle.loads(one)) for one in found)
+
+
+def _spec() -> Any:
+    return require("dask._task_spec", extra="dask")
 
 
 def _packed(thing: Any) -> bytes:
@@ -138,6 +197,7 @@ class FileParts(DaskParts):
     """Ranges of rows in files that all workers can read."""
 
     def __init__(self, ranges: Sequence[Range]) -> None:
+        super().__init__()
         source = ranges[0].source
         self._ranges, self.n_parts = ranges, len(ranges)
         self.title, self.names, self.labelled = source.title, source.names, source.labelled
@@ -163,6 +223,7 @@ class Collection(DaskParts):
     """A dask array or frame of rows; labels and weights may be in memory too."""
 
     def __init__(self, X: Any, y: Any = None, weight: Any = None, nuisance: Any = None) -> None:
+        super().__init__()
         self.title = "the dask frame" if hasattr(X, "columns") else "the dask array"
         X = rows_of(X)
         self.labelled, self.weighted = y is not None, weight is not None
@@ -203,9 +264,7 @@ class Collection(DaskParts):
                     f"in {self.title}, {sum(theirs)} in {name}."
                 )
             values = values.rechunk({0: X.chunks[0]})
-        if values.ndim == 2 and not hasattr(values, "columns"):
-            values = values.rechunk({1: -1})
-        blocks = _blocks(values)
+        blocks = _blocks(rows_of(values) if values.ndim == 2 else values)
         if len(blocks) != self.n_parts:
             raise ValueError(
                 f"{self.title} has {self.n_parts} partitions and {name} {len(blocks)}: nobody "
@@ -252,7 +311,8 @@ def rows_of(X: Any) -> Any:
             f"X must be a dask array or frame with rows and columns, got a dask {type(X).__name__}"
             + (f" with {dimensions} dimension(s)." if isinstance(dimensions, int) else ".")
         )
-    return X if hasattr(X, "columns") else X.rechunk({1: -1})
+    # Dask does not cut chunks of torch.
+    return X if hasattr(X, "columns") or X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
 def columns_of(source: Any, label: Any, features: Any) -> tuple[Any, Any]:
@@ -293,21 +353,22 @@ def mapped(function: Callable[[Any], Any], X: Any) -> Any:
     """A dask array of a function of rows, (n, d) -> (n, k), that is computed when asked for."""
     X = rows_of(X)
     frame = hasattr(X, "columns")
-    some = X._meta_nonempty if frame else np.ones((1, X.shape[1]), X.dtype)
+    meta = require("dask.array.utils", extra="dask").meta_from_array
+    some = X._meta_nonempty if frame else devices.zeros((1, X.shape[1]), meta(X))
     like = function(some)[:0]  # which says now what is wrong with columns
     packed = require("dask", extra="dask").delayed(_packed(function), traverse=False)
     how = dict(packed=packed, like=like)
     if frame:
         return X.map_partitions(_applied, meta=like, **how)
     chunks = (X.chunks[0], (like.shape[1],))
-    return X.map_blocks(_applied, dtype=like.dtype, chunks=chunks, meta=like, **how)
+    return X.map_blocks(_applied, chunks=chunks, meta=like, **how)
 
 
 def computed_in_order(embedding: Any) -> Iterator[Any]:
     """The blocks of an embedding in order, AHEAD of them computed at a time."""
     compute, blocks = require("dask", extra="dask").compute, _blocks(embedding)
     for start in range(0, len(blocks), AHEAD):
-        yield from compute(*blocks[start : start + AHEAD])
+        yield from map(devices.host, compute(*blocks[start : start + AHEAD]))
 
 
 def _applied(rows: Any, packed: bytes, like: Any) -> Any:

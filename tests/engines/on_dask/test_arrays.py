@@ -9,7 +9,9 @@ import labelens
 from engines.here import assert_same_bits, cut
 from engines.on_dask.cluster import ENDS, KSRP, MODELS, SIZES, SRP, D, N, assert_close, one_machine
 from labelens import SupervisedPCA
+from labelens._base import devices
 from labelens._engines import on_dask
+from labelens._fit import device
 
 dask = pytest.importorskip("dask", reason='needs pip install "labelens[dask]"')
 distributed = pytest.importorskip("distributed", reason='needs pip install "labelens[dask]"')
@@ -57,12 +59,33 @@ def test_the_wire_changes_no_bit(client, rows):
 def test_a_step_goes_along_with_tasks_or_is_one(client, rows, monkeypatch, little):
     monkeypatch.setattr(on_dask, "LITTLE", little)
     asked, compute = [], on_dask._computed
-    monkeypatch.setattr(on_dask, "_computed", lambda task: asked.append(task) or compute(task))
+    monkeypatch.setattr(on_dask, "_computed", lambda *a: asked.append(a[1]) or compute(*a))
     X, y = (da.from_array(a, chunks=(SIZES, *a.shape[1:])) for a in rows)
     assert_same_bits(clone(MODELS[4]).fit(X, y), one_machine(MODELS[4], *rows))
-    steps = [{str(key) for key in task.dask if str(key).startswith("step-")} for task in asked]
+    steps = [{key for key in graph if str(key).startswith("step-")} for graph in asked]
     assert [len(some) for some in steps] == [0 if little else 1] * len(asked)
     assert len(asked) == 3  # first rows, their spread, moments
+
+
+def test_a_part_is_one_task(client, rows, monkeypatch):
+    """What makes its rows and labels is in that task, unless another part needs it too."""
+    asked, compute = [], on_dask._computed
+    monkeypatch.setattr(on_dask, "_computed", lambda *a: asked.append(a[1]) or compute(*a))
+    origin = dask.delayed(np.zeros)(D)
+    made = dask.delayed(lambda X, y, origin: (X + origin, y), nout=2)
+    pairs = [made(*part, origin) for part in cut(ENDS, *rows)]
+    X = da.concatenate(
+        [da.from_delayed(p[0], (n, D), float) for p, n in zip(pairs, SIZES, strict=True)]
+    )
+    y = da.concatenate(
+        [da.from_delayed(p[1], (n,), int) for p, n in zip(pairs, SIZES, strict=True)]
+    )
+    model = SupervisedPCA(2).fit(X, y)
+    assert_same_bits(model, one_machine(SupervisedPCA(2), *rows))
+    assert len(asked[-1]) == len(SIZES) + len(["the origin", "the merge"])
+    model = SupervisedPCA(2).fit(*dask.persist(X, y))
+    assert_same_bits(model, one_machine(SupervisedPCA(2), *rows))
+    assert len(asked[-1]) == len(SIZES) + len(["the merge"])
 
 
 def test_chunks_of_columns_and_of_labels_are_made_to_fit(client, rows):
@@ -133,6 +156,28 @@ def test_sparse_chunks(client, rows):
     found = SupervisedPCA(2).fit(lazily, da.from_array(y, chunks=N))
     assert_close(found, SupervisedPCA(2).fit(X, y))
     np.testing.assert_allclose(found.transform(lazily).compute(), found.transform(X))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_chunks_on_a_device_are_summed_up_there(rows, monkeypatch, tmp_path, model):
+    """On threads: workers would not know of the simulated device."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setitem(dask.config.config, "scheduler", "threads")
+    X, y = (a.copy() for a in rows)
+    truth = clone(model).fit(X, y)
+    monkeypatch.setattr(devices, "_in_host_memory", lambda array: False)
+    seen, summarize = [], device.summarize
+    monkeypatch.setattr(device, "summarize", lambda r, b, m: seen.append(b) or summarize(r, b, m))
+    lazily, labels = (
+        da.from_array(a, chunks=(SIZES, *a.shape[1:])).map_blocks(torch.asarray) for a in (X, y)
+    )
+    for given in (y, labels):
+        assert_close(clone(model).fit(lazily, given), truth)
+    assert sorted(len(batch.rows) for batch in seen) == sorted([*SIZES, *SIZES])
+    assert {type(batch.rows) for batch in seen} == {torch.Tensor}
+    assert isinstance(truth.transform(lazily).blocks[0].compute(), torch.Tensor)
+    Z = np.load(labelens.transform(truth, lazily, tmp_path / "Z.npy"))
+    np.testing.assert_allclose(Z, truth.transform(X), rtol=0, atol=1e-10)
 
 
 def test_means_a_billion_times_the_spread(client, rows):
