@@ -15,6 +15,7 @@ from ..._base.threads import go_on, in_order, one_blas_thread
 from .common import Array, Rows, about_mean, added, weights
 
 AT_A_TIME = 2048  # rows that are added up in place
+STRIP = 256  # columns of a product
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Scatter:
             squares = np.einsum("ij,ij->i", rows, rows)
             cubic = (weight * squares) @ rows
             rows *= np.sqrt(weight)[:, None]
-            comoment = rows.T @ rows
+            comoment = _squared(rows)
         return cls(total, origin, offset, comoment, cubic, float(weight @ squares**2))
 
     @classmethod
@@ -172,6 +173,19 @@ def centred(
     cubic = third - trace * m - 2 * pull + 2 * weight * length * m
     quartic = fourth - 4 * third @ m + 4 * pull @ m + 2 * length * trace
     return cubic, float(quartic - 3 * weight * length**2)
+
+
+def _squared(rows: Array) -> Array:
+    """rows^T rows, (p, p), a strip of one half at a time, mirrored while it is in the cache."""
+    p = rows.shape[1]
+    if p <= 2 * STRIP:
+        return rows.T @ rows
+    product = np.empty((p, p))
+    for start in range(0, p, STRIP):
+        here, on, beyond = slice(start, start + STRIP), slice(start, p), slice(start + STRIP, p)
+        np.matmul(rows[:, here].T, rows[:, on], out=product[here, on])
+        product[beyond, here] = product[here, beyond].T
+    return product
 
 
 def _sums(rows: NDArray[Any], origin: NDArray[Any]) -> tuple[Array, Array, Array, float]:
