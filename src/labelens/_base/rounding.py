@@ -36,10 +36,13 @@ def lengths(rows: NDArray[Any]) -> NDArray[Any]:
     """(n, p) -> (n,), also where squares overflow or vanish."""
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", rows, rows)
-    if squares.min(initial=1) > 1e-200 and squares.max(initial=1) < 1e200:
-        return np.sqrt(squares)
-    largest = np.abs(rows).max(axis=1, initial=0)
-    return largest * np.linalg.norm(rows / np.where(largest > 0, largest, 1)[:, None], axis=1)
+    found = np.sqrt(squares)
+    if (odd := ~((squares > 1e-200) & (squares < 1e200))).any():
+        rows = rows[odd]
+        largest = np.abs(rows).max(axis=1, initial=0)
+        units = rows / np.where(largest > 0, largest, 1)[:, None]
+        found[odd] = largest * np.linalg.norm(units, axis=1)
+    return found
 
 
 def with_signs(vectors: NDArray[Any]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import ArpackError, LinearOperator, svds
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, svds
 
 from .._base import device_algebra, devices
 from .._base.rounding import EPS, SUM, lengths, norm, rounding, with_signs
@@ -353,24 +353,26 @@ def _top_singular(matrix: Array, k: int) -> tuple[Array, Array]:
 
 def _lanczos(matrix: Array, k: int) -> tuple[Array, Array] | None:
     """The k largest singular values and left vectors to full accuracy, or None."""
-    size = min(matrix.shape)
-    start = np.random.default_rng(0).standard_normal(size)
+
+    def apart(x: Array) -> Array:
+        return x - vectors @ (vectors.T @ x)
+
+    start = np.random.default_rng(0).standard_normal(min(matrix.shape))
     try:
         vectors, values, _ = svds(matrix, k, ncv=max(40, 4 * k), v0=start)
         vectors, values = vectors[:, ::-1], values[::-1]
         if not values[-1] > 1e-6 * values[0] > 0:
             return None
         # What is left must have no larger value, or some direction has been missed.
+        p = len(matrix)
         rest = LinearOperator(
-            matrix.shape,
-            dtype=float,
-            matvec=lambda x: (y := matrix @ x) - vectors @ (vectors.T @ y),
-            rmatvec=lambda y: matrix.T @ (y - vectors @ (vectors.T @ y)),
+            (p, p), dtype=float, matvec=lambda x: apart(matrix @ (matrix.T @ apart(x)))
         )
-        missed = svds(rest, 1, tol=1e-6, v0=start, return_singular_vectors=False)[0]
+        start = np.random.default_rng(0).standard_normal(p)
+        missed = eigsh(rest, 1, tol=1e-6, v0=start, return_eigenvectors=False)[0]
     except ArpackError:
         return None
-    return (vectors, values) if missed <= values[-1] * (1 + 1e-6) else None
+    return (vectors, values) if missed <= values[-1] ** 2 * (1 + 1e-6) else None
 
 
 def _rank(values: Array, shape: tuple[int, ...], error: float) -> int:

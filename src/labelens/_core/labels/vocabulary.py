@@ -97,7 +97,7 @@ def _number_objects(
 def label_order(labels: list[Any]) -> list[int]:
     """Positions of the labels in sorted order; by their spelling where they know no order."""
     try:
-        return sorted(range(len(labels)), key=lambda i: labels[i])
+        return sorted(range(len(labels)), key=labels.__getitem__)
     except TypeError:
         return sorted(range(len(labels)), key=lambda i: repr(labels[i]))
 

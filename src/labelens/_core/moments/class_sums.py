@@ -140,7 +140,9 @@ class ClassSums:
 
     @property
     def covariance(self) -> Array:
-        return (self.sums / self.weight - np.outer(self.offset_right, self.offset_left)).T
+        found = self.sums / self.weight
+        found -= np.outer(self.offset_right, self.offset_left)
+        return found.T
 
     def times(self, mixing: Array) -> Array:
         # sums - outer(frequency, total) is never written out: `mixing` is centred instead.
