@@ -18,7 +18,7 @@ from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits
 
 from data import mnist, newsgroups
-from labelens import SupervisedPCA, SupervisedRandomProjection
+from labelens import KernelSupervisedPCA, SupervisedPCA, SupervisedRandomProjection
 from labelens._core.kernels import make_kernel
 from labelens._core.maps.base import feature_generator
 from labelens._core.maps.fourier import Fourier
@@ -50,6 +50,20 @@ def class_sums(X: Any, y: Any) -> None:
         start = np.random.default_rng(0).standard_normal(min(covariance.shape))
         report("1000 classes: Lanczos", lambda: svds(covariance, 9, ncv=40, v0=start))
         report("1000 classes: Lanczos and the proof", lambda: _lanczos(covariance, 9))
+        report("1000 classes: C_xy C_xy^T", lambda: covariance @ covariance.T)
+
+
+def covariance_of_features(X: Any, y: Any) -> None:
+    """C_xx of 4096 features in float64, and its factor: the part of a fit that products take."""
+    model = KernelSupervisedPCA(
+        9, n_random_features=4096, shrinkage=1e-3, gamma=0.02, random_state=0
+    ).fit(X[:2048], y[:2048])
+    block = model._recipe.features(X[:8192]).astype(np.float64)
+    matrix = block.T @ block + np.eye(block.shape[1])
+    product = report("F^T F of 8192 rows with 4096 features", lambda: block.T @ block, 3)
+    factor = report("Cholesky of C_xx, 4096 x 4096", lambda: np.linalg.cholesky(matrix), 3)
+    fit = report("KSPCA fit, 4096 features, shrinkage 1e-3", lambda: model.fit(X, y), 1)
+    print(f"fit over its products: {fit / (product * len(X) / len(block) + factor):.2f}")
 
 
 def sparse_sums(folder: Path | None) -> None:
@@ -115,6 +129,7 @@ def main() -> None:
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
     X, y, *_ = mnist(folder)
     class_sums(X, y)
+    covariance_of_features(X, y)
     sparse_sums(folder)
     products(X, y)
     transforms()
