@@ -31,8 +31,8 @@ LONGEST = ("test_torture.py", "test_spark_elsewhere.py", "test_docs.py", "test_o
 LONGEST += ("test_package.py", "test_spark.py", "test_browser.py", "test_contributing.py")
 LONGEST += ("test_routes.py", "test_kinds_of_data.py", "test_choice.py", "test_label_judges.py")
 
-# Fixtures that start a browser.
-SLOW = {"page", "browser"}
+# Fixtures that start a browser or a cluster.
+SLOW = {"page", "browser", "client", "spark"}
 
 
 def pytest_configure(config):

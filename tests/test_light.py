@@ -30,7 +30,7 @@ def test_pages_and_rooms_without_the_larger_installs():
     docs = "tests/test_docs.py::test_code_runs_and_prints_what_the_page_says"
     needy = [p for p in pages() if optional("".join(block.code for block in python_blocks(p)))]
     wanted = [f"{docs}[{page}]" for page in needy if page not in IN_A_CONSOLE]
-    assert {f"{docs}[docs/{name}.md]" for name in ("dask", "export", "gpu", "spark")} <= {*wanted}
+    assert {f"{docs}[docs/{name}.md]" for name in ("engines", "export", "gpu")} <= {*wanted}
     rooms = "tests/test_package.py::test_every_room_can_be_the_first"
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", *wanted, rooms],

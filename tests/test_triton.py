@@ -42,6 +42,7 @@ for w in (None, weight):
 """
 
 
+@pytest.mark.slow
 def test_the_kernels_for_cards_in_tritons_interpreter():
     pytest.importorskip("triton")
     subprocess.run(

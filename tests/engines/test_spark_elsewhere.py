@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark", reason='needs pip install "labelens[spark]"')
 if not (shutil.which("java") or "JAVA_HOME" in os.environ):
     pytest.skip("needs Java 17", allow_module_level=True)
+pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
 CONNECT = """
 import sys, tempfile

@@ -128,6 +128,7 @@ def test_dask(frame, truth):
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*socket:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.slow
 def test_spark(frame, truth, tmp_path):
     pytest.importorskip("pyspark")
     if not (shutil.which("java") or "JAVA_HOME" in os.environ):

@@ -64,7 +64,7 @@ def test_noise_is_at_chance_on_fresh_rows():
     # 12,000 answers: a standard error of 0.005.
     assert abs(np.mean(true) - 0.5) < 0.02
     assert np.mean(told) > np.mean(true) + 0.02
-    assert "score of the best of many candidates is optimistic" in select.__doc__
+    assert "The score of the best of many candidates is optimistic" in select.__doc__
 
 
 def test_a_candidate_that_sees_nothing_is_last(data):

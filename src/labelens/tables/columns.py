@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base.optional import require
-from .._base.types import Impute
+from .._base.types import Impute, Transformer
 from .._base.validation import some
 from .cells import DATES, READINGS, cells_of
 from .encoder import TableEncoder
@@ -21,6 +21,7 @@ from .encoding import EncodedColumn
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
 
+Model = TypeVar("Model", bound=Transformer)
 
 LABEL_WORDS = {
     "label", "labels", "class", "classes", "target", "targets", "y", "category", "species",
@@ -46,10 +47,11 @@ class Table:
         """The features."""
         return require("pandas", extra="cli").DataFrame(self.X, columns=self.names)
 
-    def fit(self, model: Any) -> Any:
+    def fit(self, model: Model) -> Model:
         """The model, fitted on all rows; not every one takes a nuisance."""
         aside = {} if self.nuisance is None else {"nuisance": self.nuisance}
-        return model.fit(self.frame, self.labels, **aside)
+        model.fit(self.frame, self.labels, **aside)
+        return model
 
 
 def pick(

@@ -24,6 +24,7 @@ def slowly(block, folder):
     return block
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "blocks"),
     [
