@@ -150,6 +150,35 @@ def test_a_copy_of_the_label_is_pointed_out(run, rng, copy):
     assert "WARNING" not in told(run)[1]
 
 
+@pytest.mark.parametrize("kind", ["number", "text", "date"])
+def test_a_column_of_groups_with_one_class_each_is_pointed_out(run, rng, kind):
+    who = np.repeat(np.arange(20), 8)
+    y = np.array(["a", "b"])[rng.permutation(20) % 2]
+    names = {"number": who, "text": [f"p{i}" for i in who]}
+    names["date"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(who, "D")
+    frame = pd.DataFrame({"x": rng.normal(size=160).round(1), "who": names[kind], "y": y[who]})
+    frame.to_csv("data.csv", index=False)
+    assert "Each of its 20 values has one class" in (notes := told(run)[1])
+    assert "--groups who" in notes
+    assert notes.count("WARNING") == 1
+    frame.assign(y=rng.permutation(frame["y"])).to_csv("data.csv", index=False)
+    assert "WARNING" not in told(run)[1]
+
+
+def test_only_values_that_are_no_gaps_are_unknown_to_a_model(run, rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 2)).round(2), columns=["x", "z"]).astype(object)
+    frame["sex"], frame["y"] = rng.choice(["f", "m"], 60), rng.choice(["a", "b"], 60)
+    frame.loc[5, "x"] = "?"
+    frame.to_csv("data.csv", index=False)
+    told(run, "--out", "out")
+    done = run("transform", "out/model.labelens", "data.csv", "--out", "same.csv")
+    assert "does not know" not in done.output
+    frame.loc[6, "x"], frame.loc[7, "sex"] = "about 3", "other"
+    frame.to_csv("data.csv", index=False)
+    done = run("transform", "out/model.labelens", "data.csv", "--out", "new.csv")
+    assert "does not know: x: 'about 3', sex=other." in " ".join(done.output.split())
+
+
 @pytest.mark.parametrize("method", ["spca", "auto"])
 def test_rows_of_one_patient_are_held_out_together(run, rng, method):
     patient = np.repeat(np.arange(20), 20)

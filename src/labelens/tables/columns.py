@@ -27,6 +27,7 @@ LABEL_WORDS = {
     "label", "labels", "class", "classes", "target", "targets", "y", "category", "species",
     "diagnosis", "outcome", "response", "truth", "cluster", "genus", "variety", "type",
 }  # fmt: skip
+CHANCE = 1e-6  # of a column that determines the label
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,10 @@ def _without_gaps(
     levels = {f"{c.name}={level}" for c in encoder.columns_ for level in c.levels}
     strange = [one for one in dict.fromkeys(strange) if one not in levels]
     if strange and strict:
-        notes.append(f"Unknown to the model, counted as none: {', '.join(strange[:5])}.")
+        notes.append(
+            f"Values that the model does not know: {', '.join(strange[:5])}. Unknown numbers are "
+            "treated as missing, unknown categories as no category."
+        )
     return X, kept
 
 
@@ -170,20 +174,26 @@ def leaks(
     for label, values in labels.items():
         y, classes = pandas.factorize(values[kept])
         for column in encoder.columns_:
-            if column.kind not in ("number", "category"):
+            if column.kind not in ("number", "category", "date"):
                 continue
             x, seen = pandas.factorize(cells_of(frame[column.name], encoder.na)[1])
-            few = len(classes) <= len(seen) <= max(2 * len(classes), 10) and 2 * len(seen) <= len(x)
-            same = len(seen) == len(classes) and len(seen) > len(x) / 2
-            if len(seen) < 2 or not (few or same):
+            x, of = x[x >= 0], y[x >= 0]
+            if len(seen) < 2 or len(np.unique(x * np.int64(len(classes)) + of)) > len(seen):
+                continue  # some value has two classes
+            copy = len(seen) == len(classes) and len(seen) > len(x) / 2
+            few = 2 * len(seen) <= len(x) and len(seen) <= max(2 * len(classes), 10)
+            # The probability of one class for each value is at most that, if labels are random.
+            chance = (np.bincount(of).max() / len(of)) ** (len(x) - len(seen))
+            if not (copy or few or (2 * len(seen) <= len(x) and chance < CHANCE)):
                 continue
-            known = x >= 0
-            pairs = np.unique(x[known] * np.int64(len(classes)) + y[known])
-            if len(pairs) == len(seen):  # one class for each value
-                notes.append(
-                    f"WARNING: the column {column.name!r} determines the label {label!r}. If it is "
-                    f"known only after the label, leave it out: --drop {column.name}."
+            note = f"WARNING: the column {column.name!r} determines the label {label!r}. "
+            if not (copy or few):
+                note += (
+                    f"Each of its {len(seen)} values has one class. If they name groups of rows, "
+                    f"such as persons, hold groups out together: --groups {column.name}. "
                 )
+            note += f"If it is known only after the label, leave it out: --drop {column.name}."
+            notes.append(note)
     return notes
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import BUCKETS, DATES, NUMERIC, READINGS, cells_of, grams, read_as
+from .cells import BUCKETS, DATES, NUMERIC, READINGS, cells_of, grams, is_marker, read_as
 from .summary import ColumnSummary
 
 KINDS = ("number", "date", "category", "list", "text")
@@ -84,7 +84,7 @@ class EncodedColumn:
         strange: list[str] = []
         if found == "text":
             texts, values = values, read_as(self.reading or USUAL[self.kind], values)
-            odd = [t for t in texts[np.isnan(values)] if t is not None]
+            odd = [t for t in texts[np.isnan(values)] if t is not None and not is_marker(t)]
             strange = [f"{self.name}: {cell!r}" for cell in dict.fromkeys(odd)]
         if np.isinf(values).any():
             raise ValueError(f"The column {self.name!r} holds infinity; replace it first.")
