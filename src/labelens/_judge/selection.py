@@ -355,17 +355,20 @@ def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int,
     rows = f"{best['rows']:,} of the {n:,} rows" if best["rows"] < n else f"all {n:,} rows"
     times = best["folds"] // cv
     again = f", drawn {times} times" if times > 1 else ""
-    highest = max(line["score"] for line in table if line["folds"] == best["folds"])
+    compared = [line for line in table if line["folds"] == best["folds"]]
+    simpler = best["smoothed"] < max(line["smoothed"] for line in compared)
+    highest = max(line["score"] for line in compared)
     nearby = "" if best["score"] == highest else " with its neighbours in the grid"
-    text = (
-        f"{_described(best, names)} has the best held-out {metric}{nearby}, {best['score']:.4f} ± "
-        f"{best['error']:.4f}, "
-    )
+    why = f"has the best held-out {metric}{nearby},"
+    if simpler:
+        why = f"is within one standard error of the best candidate, and simpler: held-out {metric}"
+    text = f"{_described(best, names)} {why} {best['score']:.4f} ± {best['error']:.4f}, "
     if best["method"].startswith(ATLAS_OF):
         text += f"of {best['rows']:,} rows"
     else:
         text += f"in {cv} folds of {rows}{again}"
-    others = [line for line in table if line["method"] != best["method"]] or table[1:]
+    others = [line for line in table if line["method"] != best["method"]]
+    others = table[1:] if simpler or not others else others
     if not others:
         return text + "."
     rival, less = others[0], ""  # the table has the best first
