@@ -37,8 +37,11 @@ def test_labels_are_joined_by_key(run, samples, tmp_path, on):
     assert facts["labels"][0]["heldout"] > 0.9
 
 
-def test_labels_are_joined_by_position_only_if_asked(run, samples, tmp_path):
+@pytest.mark.parametrize("alone", [False, True])
+def test_labels_are_joined_by_position_only_if_asked(run, samples, tmp_path, alone):
     meta = samples.drop(columns="sample")
+    if alone:
+        meta = meta[["group"]]
     meta.to_csv(tmp_path / "meta.csv", index=False)
     wanted = ("embed", "data.csv", "--labels", "meta.csv", "--label", "group", "--method", "spca")
     done = run(*wanted)

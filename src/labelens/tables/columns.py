@@ -176,7 +176,8 @@ def leaks(
         for column in encoder.columns_:
             if column.kind not in ("number", "category", "date"):
                 continue
-            x, seen = pandas.factorize(cells_of(frame[column.name], encoder.na)[1])
+            cells = cells_of(frame[column.name], encoder.na)[1]
+            x, seen = pandas.factorize(cells)
             x, of = x[x >= 0], y[x >= 0]
             if len(seen) < 2 or len(np.unique(x * np.int64(len(classes)) + of)) > len(seen):
                 continue  # some value has two classes
@@ -184,7 +185,9 @@ def leaks(
             few = 2 * len(seen) <= len(x) and len(seen) <= max(2 * len(classes), 10)
             # The probability of one class for each value is at most that, if labels are random.
             chance = (np.bincount(of).max() / len(of)) ** (len(x) - len(seen))
-            if not (copy or few or (2 * len(seen) <= len(x) and chance < CHANCE)):
+            names = cells.dtype.kind == "O" or (np.mod(seen, 1) == 0).all()  # and no measurements
+            groups = names and 2 * len(seen) <= len(x) and chance < CHANCE
+            if not (copy or few or groups):
                 continue
             note = f"WARNING: the column {column.name!r} determines the label {label!r}. "
             if not (copy or few):

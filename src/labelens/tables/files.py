@@ -65,6 +65,7 @@ def read(
     if transpose:
         frame = _transposed(frame, _name_of_rows(frame, other, on))
     if other is not None:
+        named &= not str(labels).endswith(NAMELESS)
         by_position = by_position or not (named or on)
         frame = join(frame, other, wanted, on=on, by_position=by_position)
     elif transpose:

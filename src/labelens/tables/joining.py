@@ -23,8 +23,8 @@ def join(
     """The rows of `frame` with columns of `labels`: those `wanted`, or all.
 
     Rows are joined by the column `on`, or by the one column that both have and that is unique in
-    both; the key becomes the index. A file of labels with one column is joined by position, and
-    the column is called "label". A row without a partner gets empty labels.
+    both; the key becomes the index. The only column of a file of labels is called "label". A row
+    without a partner gets empty labels.
     """
     names = list(labels.columns)
     alone = len(names) == 1 and on is None
@@ -32,7 +32,7 @@ def join(
         labels, names = labels.set_axis(["label"], axis=1), ["label"]
     if unknown := [name for name in wanted if name not in names]:
         raise ValueError(f"The file of labels has no column {unknown[0]!r}. It has {some(names)}.")
-    key = None if by_position or alone else _key(frame, labels, wanted, on)
+    key = None if by_position else _key(frame, labels, wanted, on)
     taken = labels[list(wanted)] if wanted else labels  # the others are no features
     if both := [name for name in taken.columns if name in frame.columns and name != key]:
         raise ValueError(
