@@ -188,6 +188,12 @@ def condition_of(model, X):
         shift = 0 if sparse.issparse(rows) else dense[0]
         exponent = model.gamma_ * float(np.square(dense - shift).sum(axis=1).max())
         condition = max(exponent, 1 / exponent) if exponent > 0 else np.inf
+        if random and cross is not None and len(cross.covariance):
+            # Its rows have the lengths sigma, from C_xy^T C_xy. Eigenvectors of the least of them
+            # turn by eps sigma_1^2 / sigma_r^2, and have the share sigma_r / sigma_1 of Z.
+            sigma = np.linalg.norm(cross.covariance, axis=1)
+            least = sigma[sigma > 0].min(initial=np.inf)
+            condition = max(condition, np.finfo(float).eps * sigma.max() / least / 1e-12)
     elif hasattr(model, "gamma_"):  # features of which little is left once they are centred
         features = model._recipe.features(X)
         deviation = float(np.sqrt(features.var(axis=0).sum()))

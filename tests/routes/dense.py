@@ -207,7 +207,9 @@ def _gram(values, kernel, case, model, weight):
             variance = np.average(
                 (y[:, 0] - np.average(y[:, 0], weights=weight)) ** 2, weights=weight
             )
-            gamma = 1 / variance if case.model.label_gamma is None else case.model.label_gamma
+            gamma = case.model.label_gamma
+            if gamma is None:  # equal labels have any
+                gamma = 1 / variance if variance > 0 else 1.0
             return np.exp(-gamma * (y - y.T) ** 2)
         case "ordinal":
             names = (

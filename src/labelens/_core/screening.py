@@ -1,10 +1,11 @@
 """Which columns depend most on the labels, and how much of their cross-moment to keep.
 
     r_j^2 = sum_q corr(x_j, psi_q)^2         (F-statistics of one column of classes rank alike)
-    f_j = max(0, 1 - r_(m+1) / r_j)          r_(m+1): the largest of the columns that are left out
+    f_j = 1 - r_(m+1) / r_j                  r_(m+1): the largest of the columns that are left out
 
 Multiplying row j of C_xy by f_j is soft-thresholding of whole rows, as in sparse PLS and nearest
-shrunken centroids: a column that is barely chosen has a weight near zero.
+shrunken centroids: a column that is barely chosen has a weight near zero. Of columns that are equal
+up to rounding, such as copies, the first are chosen, and r_(m+1) is the next smaller value.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .moments import Array, ClassSums, CrossMoment, Spread
+
+TIED = 1e-6  # relative; more than rounding
 
 
 def chosen_columns(
@@ -26,7 +29,12 @@ def chosen_columns(
     size = np.linalg.norm(covariance, axis=1)
     varies = (spread.minimum < spread.maximum) & (spread.variance > 0)
     r = np.where(varies, size / np.sqrt(np.where(varies, spread.variance, 1.0)), 0.0)
-    order = np.argsort(-r, kind="stable")
-    which = np.sort(order[:m])
-    left_out = r[order[m]] if m < len(r) else 0.0
-    return which, 1 - np.minimum(left_out / np.maximum(r[which], 1e-300), 1.0)
+    if m >= len(r):
+        return np.arange(len(r)), np.ones(len(r))
+    last = np.partition(r, -m)[-m]
+    smaller = r < last * (1 - TIED)
+    larger = r > last * (1 + TIED)
+    tied = np.flatnonzero(~(smaller | larger))[: m - int(larger.sum())]
+    which = np.union1d(np.flatnonzero(larger), tied)
+    left_out = r[smaller].max(initial=0)
+    return which, 1 - left_out / np.maximum(r[which], 1e-300)
