@@ -53,7 +53,7 @@ class Selection:
         What the score is, such as "mean of 1-NN and 15-NN accuracy".
     table : list of dict
         A row for each candidate, the best first. Printing shows the columns in which they differ.
-        They are ordered by "smoothed": half the score and half that of the neighbors in the
+        They are ordered by "smoothed": half the score and half that of the neighbours in the
         default grid, or the score alone with more than 1,000 rows or given estimators. A simpler
         model comes first if it is within one standard error of the best, and within 0.01 (R^2:
         0.03; less if only a share of the rows was compared): discriminant analysis with estimated
@@ -116,7 +116,7 @@ def select(
     pass over the rows for each gamma serves all folds, solvers, shrinkages, target weights and
     numbers of components. With more than 1,000 rows, successive halving compares many candidates on
     a third of the rows in two folds first. With fewer rows all candidates are compared in all
-    folds, and those of the default grid are also judged by their neighbors in the grid (one
+    folds, and those of the default grid are also judged by their neighbours in the grid (one
     step of gamma or shrinkage away), because the best score of many is often luck. Samples of rows
     get fewer random features and a larger shrinkage, which corresponds to the fit on all rows.
 
@@ -153,9 +153,10 @@ def select(
         embedding, whitened, on its labels, tr(P H L H) / tr(H L H), corrected for chance like an
         adjusted R^2: 1 at best, 0 on average for labels that are independent of X.
     n_neighbors : int, default=None
-        Number of neighbors of "knn". None is the mean of two scores for classes, those of 1 and 15
-        neighbors (fewer for small classes), because 1-NN alone favors embeddings in which training
-        rows collapse onto their class. It is 10 for numbers and 1 for multilabel indicators.
+        Number of neighbours of "knn". None is the mean of two scores for classes, those of 1 and 15
+        neighbours (fewer for small classes), because 1-NN alone favours embeddings in which
+        training rows collapse onto their class. It is 10 for numbers, and 1 for multilabel
+        indicators.
     max_rows : int, default=3000
         Candidates are compared on a sample of at most `max_rows` rows. The best is fitted on all.
     effort : {"high", "low"}, default="high"
