@@ -370,7 +370,7 @@ def test_a_model_goes_on_where_it_was_moved_to(data, put, model):
 def test_places_that_are_none(data):
     torch = pytest.importorskip("torch")
     model = SupervisedPCA(2).fit(*data)
-    with pytest.raises(ValueError, match="'gpu' is no device that torch can use here"):
+    with pytest.raises(ValueError, match="'gpu' is not a device that torch can use here"):
         model.to("gpu")
     with pytest.raises(TypeError, match="A place is a device"):
         model.to(3)

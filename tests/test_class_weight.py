@@ -142,7 +142,7 @@ def test_balanced_neither_streams_nor_merges(uneven):
         ("even", None, ValueError, "class_weight must be one of None, 'balanced' or a dict"),
         ({"a": -1}, None, ValueError, r"class_weight\['a'\] must be a number >= 0"),
         ({"a": np.nan}, None, ValueError, r"class_weight\['a'\] must be a number"),
-        ({"A": 2.0}, None, ValueError, "'A', which is no class of y, and does not have 'a'"),
+        ({"A": 2.0}, None, ValueError, "'A', which is not a class of y, and does not have 'a'"),
         ({0: 2.0}, None, TypeError, r"has 0 \(number\), and the classes of y are of type str"),
         (dict.fromkeys("abc", 0), None, ValueError, "leaves no row any weight"),
         ("balanced", lambda y: np.arange(250) + 0.5, ValueError, "y is continuous; weigh its rows"),

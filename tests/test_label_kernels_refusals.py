@@ -40,7 +40,7 @@ def rows(rng):
         (lambda: Sum("delta"), TypeError, "Sum takes one kernel for each column of y"),
         (lambda: Product("delta", "jaccard"), ValueError, "'jaccard' cannot be the kernel of one"),
         (lambda: Sum("delta", Sum("delta", "rbf")), ValueError, "cannot be the kernel of one"),
-        (lambda: Sum("delta", 3), TypeError, "3 is no label kernel"),
+        (lambda: Sum("delta", 3), TypeError, "3 is neither a label kernel"),
     ],
 )
 def test_kernels_that_mean_nothing(make, error, words):
@@ -58,7 +58,7 @@ def test_kernels_that_mean_nothing(make, error, words):
             "the class 1 is of type int; .*Tree.parents=",
         ),
         ("tree", np.where(RATINGS > 1, "a", "/"), ValueError, "class '/' is an empty path"),
-        (Tree(parents=PARENTS), LETTERS, ValueError, "class 'a' is no node"),
+        (Tree(parents=PARENTS), LETTERS, ValueError, "class 'a' is not a node"),
         (Ordinal([1, 2, 3, 4]), RATINGS, ValueError, r"class 5 is not in the order .* 1, 2, 3, 4"),
         (Precomputed(SIMILAR), draw("abd"), ValueError, "class 'd' is not among those .* 'a', 'b'"),
         ("ordinal", np.c_[RATINGS, RATINGS], ValueError, "one column of classes, and y has 2"),

@@ -139,7 +139,7 @@ def named_place(where: Any) -> Place | None:
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
             raise ValueError(
-                f"{where!r} is no device that torch can use here ({reason}); name one such as "
+                f"{where!r} is not a device that torch can use here ({reason}); name one such as "
                 "'cuda', 'cuda:1' or 'cpu', or 'cupy', 'numpy'."
             ) from None
     some = where.empty(0) if hasattr(where, "empty") else None  # a module

@@ -100,8 +100,9 @@ def _to_fit(estimator: Any, source: Source, sent: bool) -> int:
         if keeps_rows(estimator):
             if source.n_rows is None:
                 raise ValueError(
-                    f"approximation={estimator.approximation!r} keeps all rows, and nobody "
-                    "knows how many there are: no amount of memory can be promised."
+                    f"approximation={estimator.approximation!r} keeps all rows, and their number "
+                    "is unknown, so memory cannot be limited. Pass files or arrays instead of "
+                    "batches, or leave out memory."
                 )
             kept = source.n_rows * (16 * d + 8 * LABEL_FEATURES)
             if sent:  # kernel matrices are on the device

@@ -119,7 +119,7 @@ class Tree(ClassKernel):
         for label in classes:
             if self.parents is not None:
                 if label not in known:
-                    raise ValueError(f"The class {label!r} is no node of the parents of Tree.")
+                    raise ValueError(f"The class {label!r} is not a node in the parents of Tree.")
             elif not isinstance(label, str):
                 raise TypeError(
                     f"label_kernel=Tree takes paths such as 'animal/dog', and the class {label!r} "

@@ -36,7 +36,7 @@ class ColumnwiseKernel(LabelKernel):
                     "Ranked, Sliced or a transformer."
                 )
             if not isinstance(part, (str, LabelKernel)) and not hasattr(part, "transform"):
-                raise TypeError(f"{part!r} is no label kernel, nor a transformer.")
+                raise TypeError(f"{part!r} is neither a label kernel nor a transformer.")
         object.__setattr__(self, "parts", parts)
 
     def __repr__(self) -> str:

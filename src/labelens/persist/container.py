@@ -118,7 +118,7 @@ def _room_for(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         return np.empty(shape, dtype)
     except MemoryError:  # a sparse file can claim any size
         size = prod(shape) * dtype.itemsize / 2**30
-        raise ValueError(f"there is no memory for an array of {size:.1f} GiB in it") from None
+        raise ValueError(f"an array of {size:.1f} GiB in it does not fit in memory") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -168,7 +168,7 @@ def _placed(
             raise ValueError(f"{what} has an unknown dtype or order")
         numbers = [*shape, *entry["data_offsets"]]
         if any(type(n) is not int or not 0 <= n < LONGEST_SIDE for n in numbers):
-            raise ValueError(f"{what} has sizes that are no sizes")
+            raise ValueError(f"{what} has invalid sizes")
         if (dtype, shape) != (known["dtype"], known["shape"]) or len(shape) > MOST_DIMENSIONS:
             raise ValueError(f"{what} has another dtype or shape than the header says")
         if entry["data_offsets"] != [end, end := end + prod(shape) * DTYPES[dtype].itemsize]:

@@ -36,7 +36,7 @@ def _spelled(labels: Any) -> list[Any]:
 
 def _parents(stored: list[Any]) -> dict[Any, Any]:
     if any(type(pair) is not list or len(pair) != 2 for pair in stored):
-        raise ValueError("its parents are no pairs")
+        raise ValueError("its parents are not pairs")
     table = {_label(node): _or_none(_label)(parent) for node, parent in stored}
     if len(table) < len(stored):
         raise ValueError("its parents have a node twice")

@@ -112,7 +112,7 @@ def take_classes(
         if label_kind(label) != kinds[j]:
             raise ValueError(f"class {label!r} is not of kind {kinds[j]!r}")
         if is_missing(label) or (type(label) is float and not isfinite(label)):
-            raise ValueError(f"{label!r} is no class")
+            raise ValueError(f"{label!r} is not a class")
     classes = tuple(zip(columns, labels, strict=True)) if len(types) > 1 else tuple(labels)
     if len(set(classes)) < len(classes):
         raise ValueError("a class is listed twice")

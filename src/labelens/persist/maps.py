@@ -115,7 +115,7 @@ def _check_permutations(permutations: NDArray[np.int64], stages: int) -> None:
         raise ValueError("the array 'map.permutations' does not have one for every stage")
     # Compiled code reads where they point.
     if permutations.size and (np.sort(permutations) != np.arange(permutations.shape[2])).any():
-        raise ValueError("the array 'map.permutations' has rows that are no permutations")
+        raise ValueError("the array 'map.permutations' has rows that are not permutations")
 
 
 def _sketch(values: dict[str, Any], kernel: Kernel, d: int, p: int) -> Transformed:

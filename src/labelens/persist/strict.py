@@ -31,7 +31,7 @@ def parse(text: str, what: str) -> Any:
 
     def finite(number: str) -> float:
         if not math.isfinite(value := float(number)):
-            raise ValueError(f"{what} has {number}, which is no finite number")
+            raise ValueError(f"{what} has {number}, which is not finite")
         return value
 
     def whole(number: str) -> int:

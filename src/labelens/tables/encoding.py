@@ -47,7 +47,7 @@ class EncodedColumn:
         if (self.kind == "category") != bool(self.levels):
             raise ValueError(f"the column {self.name[:40]!r} has levels without being a category")
         if self.reading and self.reading not in (NUMERIC if self.kind == "number" else DATES):
-            raise ValueError(f"the column {self.name[:40]!r} is no {self.reading}")
+            raise ValueError(f"the column {self.name[:40]!r} is not read as {self.reading}")
 
     @property
     def features(self) -> list[str]:

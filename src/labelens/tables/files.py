@@ -251,7 +251,7 @@ def load_arrays(file: Any) -> dict[str, NDArray[Any]]:
     if {"format", "shape", "data"} <= arrays.keys():
         arrays = {"X": _sparse(arrays)}
     if strange := [name for name, array in arrays.items() if not hasattr(array, "shape")]:
-        raise ValueError(f"{strange[0]!r} in it is no array")
+        raise ValueError(f"{strange[0]!r} in it is not an array")
     return arrays
 
 

@@ -50,7 +50,7 @@ def class_weights(
     # A class without rows is no mistake (a fold may have none), unless it is another misspelled.
     if complete and unknown and forgotten:
         raise ValueError(
-            f"class_weight has {unknown[0]!r}, which is no class of y, and does not have "
+            f"class_weight has {unknown[0]!r}, which is not a class of y, and does not have "
             f"{forgotten[0]!r}, which is one."
         )
     return factors[codes]
