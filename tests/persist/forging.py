@@ -352,7 +352,10 @@ CONTAINERS = {
     "shape of floats": (dict(index=changed_entry(COMPONENTS, shape=[2.0, 3])), "invalid sizes"),
     "shape a number": (dict(index=changed_entry(COMPONENTS, shape=6)), "must be a list"),
     "offsets missing": (dict(index=changed_entry(COMPONENTS, data_offsets=[])), "out of place"),
-    "offsets huge": (dict(index=changed_entry(COMPONENTS, data_offsets=[0, 10**30])), "invalid sizes"),
+    "offsets huge": (
+        dict(index=changed_entry(COMPONENTS, data_offsets=[0, 10**30])),
+        "invalid sizes",
+    ),
     "entry unknown field": (dict(index=changed_entry(COMPONENTS, code=1)), "does not know"),
     "entry a list": (dict(index=lambda i: i | {COMPONENTS: []}), "must be an object"),
     "no metadata": (dict(index=lambda i: i | {"__metadata__": None}), "not a model file"),
