@@ -33,11 +33,11 @@ TERMS = {
     r"\bnobody knows\b|\bas long as one thinks\b|\bmood\b": "a literal statement",
     r"\bknobs?\b": "parameter",
     r"\bon the way\b": "a literal statement",
+    r"!\[[^\]\n]*\n": "an alternative text in one line; pages lose the space at the end of a line",
 }
 # Not rewritten yet. Remove a line when its file is clean.
 NOT_YET = (
     "benchmarks/explore.py",
-    "docs/explore.md",
     "src/labelens/explorer/",
 )
 PLACES = ("*.md", "docs/**/*.md", "src/**/*.py", "examples/**/*.py", "examples/gallery/*.rst")

@@ -279,3 +279,15 @@ def test_sketch_of_scaled_rows_is_weighed_by_their_own_variance(data):
         draws.append(U @ U.T)
     error = np.abs(np.mean(draws, axis=0) - oracles.objective(scaled, oracles.delta_kernel(y), 0.4))
     assert (error < 5 * np.std(draws, axis=0) / np.sqrt(400)).all()
+
+
+@pytest.mark.parametrize("approximation", ["nystroem", "exact"])
+def test_sparse_rows_far_from_zero_are_pointed_out_where_distances_lose_digits(rng, approximation):
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 3
+    model = KernelSupervisedPCA(
+        2, approximation=approximation, gamma=0.1, n_random_features=20, random_state=0
+    )
+    model.fit(sparse.csr_array(X), y)
+    model.fit(X + 1e6, y)  # dense rows are shifted
+    with pytest.warns(UserWarning, match=r"sparse rows have errors of about .* dense rows"):
+        model.fit(sparse.csr_array(X + 1e6), y)

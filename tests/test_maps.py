@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.linalg import hadamard
+from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.kernel_approximation import RBFSampler
@@ -249,3 +250,15 @@ def test_gamma_rules(rng):
     median = settle_gamma(make_kernel("rbf", "median", None), X, Spread.of(X), 0).gamma
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)[np.triu_indices(200, 1)]
     assert median == pytest.approx(1 / (2 * np.median(distances) ** 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("approximation", ["fourier", "orthogonal", "fastfood", "nystroem"])
+def test_order_of_memory_changes_no_bit_of_a_last_block_of_one_row(rng, approximation, dtype):
+    X, y = (rng.normal(size=(1025, 4)) + 1e3).astype(dtype), np.arange(1025) % 3
+    model = KernelSupervisedPCA(
+        1, approximation=approximation, gamma=0.1, n_random_features=6, random_state=0
+    )
+    wanted = clone(model).fit(X, y).moments_.cross.covariance
+    found = clone(model).fit(np.asfortranarray(X), y).moments_.cross.covariance
+    np.testing.assert_array_equal(found, wanted)

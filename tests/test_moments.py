@@ -1,5 +1,6 @@
 """Statistics of blocks, merged, against one look at all rows in long double."""
 
+import functools
 from contextlib import nullcontext
 
 import numpy as np
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from conftest import read_only
 from labelens import KernelSupervisedPCA
 from labelens._base import jit
+from labelens._core.kernels import make_kernel, settle_gamma
 from labelens._core.moments import ClassSums, CrossMoment, Moments, Scatter, Spread, class_sums
 from labelens._core.spectrum import ledoit_wolf
 from oracles import cross_covariance_long
@@ -335,3 +337,18 @@ def test_batches_change_no_bit_where_labels_begin_late(rng):
     for name in ("origin", "sums", "class_weight"):
         found, truth = (getattr(m.moments_.cross, name) for m in (parts, whole))
         np.testing.assert_array_equal(found, truth)
+
+
+def test_constant_columns_have_no_variance_whatever_is_merged(rng):
+    """What is left is the rounding of a rounding, and gamma would be its inverse."""
+    for constant in 10.0 ** rng.uniform(-8, 8, size=50):
+        rows = np.full((40, 2), constant)
+        cuts = np.sort(rng.choice(np.arange(6, 40), 6, replace=False))
+        weight = rng.uniform(0.1, 3, size=40)
+        rows[:3], weight[:3] = 0.0, 0.0  # rows without weight differ
+        parts = [
+            Spread.of(rows[some], weight[some]) for some in np.split(np.arange(40), [5, *cuts])
+        ]
+        spread = functools.reduce(Spread.merge, parts)
+        assert (spread.variance == 0).all()
+        assert settle_gamma(make_kernel("rbf", "scale", {}), rows, spread, 0).gamma == 1

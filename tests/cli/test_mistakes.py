@@ -53,6 +53,20 @@ def test_a_number_that_was_mistyped_is_pointed_out(run, iris, tmp_path):
     assert any(f"{names[0]!r} (gaps: '5.1O')" in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["embed", "--check", "--groups", "species"], "--check takes rows for independent"),
+        (["audit", "--groups", "species"], "audit does not use --groups"),
+        (["audit", "--nuisance", "species"], "audit does not use --nuisance"),
+    ],
+)
+def test_options_are_used_or_rejected(run, iris, command, message):
+    done = run(command[0], "iris.csv", "--label", "species", *command[1:])
+    assert done.exit_code == 1
+    assert message in " ".join(done.output.split())
+
+
 def test_where_nothing_can_be_written(run, iris, tmp_path):
     done = run("embed", "iris.csv", "--label", "species", "--out", "iris.csv")
     assert done.exit_code == 1

@@ -21,6 +21,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils.extmath import row_norms
 
 from .._base import device_algebra, devices
+from .._base.rounding import EPS
 from .._base.validation import check_number
 from .moments import Spread
 
@@ -282,7 +283,8 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
         # About the first column's origin, so that a common offset of all columns costs no digits.
         mean = (spread.origin - spread.origin[0]) + spread.offset
         variance = spread.variance.mean() + mean.var()
-        square = mean.size * variance
+        size = max(np.abs(spread.minimum).max(), np.abs(spread.maximum).max())
+        square = mean.size * variance if variance > (EPS * size) ** 2 else 0.0
     else:
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
         sample = devices.host(devices.rows_at(rows, np.sort(chosen))).astype(np.float64)

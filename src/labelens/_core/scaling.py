@@ -32,9 +32,7 @@ class Scaling:
             shift, width = spread.minimum, spread.maximum - spread.minimum
         else:
             shift, width = np.add(*spread.mean), np.sqrt(spread.variance)
-        # A constant column of sparse rows has a variance of rounding errors, not of zero.
-        varies = (spread.minimum < spread.maximum) & (width > 0)
-        return cls(shift, 1 / np.where(varies, width, 1.0))
+        return cls(shift, 1 / np.where(width > 0, width, 1.0))
 
     def __call__(self, rows: Any, rounded: bool = True) -> Any:
         """Scaled in float64, and `rounded` to float32 where the rows are."""

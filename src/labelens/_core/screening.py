@@ -27,8 +27,8 @@ def chosen_columns(
         share = cross.offset_right
         covariance = covariance / np.sqrt(np.maximum(share * (1 - share), 1e-300))
     size = np.linalg.norm(covariance, axis=1)
-    varies = (spread.minimum < spread.maximum) & (spread.variance > 0)
-    r = np.where(varies, size / np.sqrt(np.where(varies, spread.variance, 1.0)), 0.0)
+    variance = spread.variance
+    r = np.where(variance > 0, size / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
     if m >= len(r):
         return np.arange(len(r)), np.ones(len(r))
     last = np.partition(r, -m)[-m]

@@ -43,6 +43,13 @@ def audit(
     """  # noqa: D301
     names = [f"issues.{format.value}", "issues.html"]
     with in_words(quiet or json):
+        for name in ("groups", "nuisance"):
+            if value := getattr(columns, name):
+                column = value if isinstance(value, str) else value[0]
+                raise ValueError(
+                    f"audit does not use --{name}. Leave the column out of the features with "
+                    f"--drop {column}."
+                )
         work = [READING, JUDGING, WRITING]
         with (
             new_files(out, names, force) as folder,

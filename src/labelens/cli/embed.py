@@ -92,6 +92,11 @@ def embed(
     labelens embed digits.npz --label y --method kspca --shrinkage 0.01 --components 9
     """  # noqa: D301
     with in_words(quiet or json):
+        if check and columns.groups is not None:
+            raise ValueError(
+                "--check takes rows for independent, and --groups says that they are not. Leave "
+                "one of them out, or check a file with one row for each group."
+            )
         embedding = f"embedding.{format.value}"
         last = [CHECKING] if check else []
         work = stages(wanted.method, FITTING, JUDGING, WRITING, DRAWING, REPORTING, *last)

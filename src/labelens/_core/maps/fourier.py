@@ -56,9 +56,9 @@ class Fourier:
             return rows @ devices.constant_at(self.frequencies, rows)
         dtype = working_dtype(rows)
         frequencies = self._single if dtype == np.float32 else self.frequencies
-        rows = rows.astype(dtype, copy=False)
         if sparse.issparse(rows):
-            return rows @ frequencies
+            return rows.astype(dtype, copy=False) @ frequencies
+        rows = np.ascontiguousarray(rows, dtype)  # a single row in steps has other bits
         return np.matmul(rows, frequencies, out=empty((len(rows), frequencies.shape[1]), dtype))
 
     def __call__(self, rows: Any, empty: Empty = np.empty) -> NDArray[Any]:

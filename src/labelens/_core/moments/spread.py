@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..._base import jit
+from ..._base.rounding import EPS
 from .common import Array, Rows, about_mean, round_origin, weights
 
 
@@ -54,7 +55,16 @@ class Spread:
 
     @property
     def variance(self) -> Array:
-        return self.squares / self.weight
+        """(p,), exactly zero for columns that are constant, also over the rows with a weight.
+
+        Merging means of constant columns leaves squares of the rounding of an offset, which is
+        itself rounding; sparse sums leave more.
+        """
+        size, found = (
+            np.maximum(np.abs(self.minimum), np.abs(self.maximum)),
+            self.squares / self.weight,
+        )
+        return np.where((self.minimum == self.maximum) | (found <= (EPS * size) ** 2), 0.0, found)
 
     def merge(self, other: Spread, reuse: bool = False) -> Spread:
         total = self.weight + other.weight
