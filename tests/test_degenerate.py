@@ -291,3 +291,12 @@ def test_sparse_rows_far_from_zero_are_pointed_out_where_distances_lose_digits(r
     model.fit(X + 1e6, y)  # dense rows are shifted
     with pytest.warns(UserWarning, match=r"sparse rows have errors of about .* dense rows"):
         model.fit(sparse.csr_array(X + 1e6), y)
+
+
+def test_sparse_rows_that_the_kernel_cannot_tell_apart_give_no_component(rng):
+    """gamma="scale" is of all entries: of columns near 1e8 and -1e8 distances are rounding."""
+    X, y = rng.normal([1e8, -1e8], size=(45, 2)), np.arange(45) % 3
+    model = KernelSupervisedPCA(2, approximation="exact")
+    with pytest.warns(UserWarning, match="carries information|carry information"):
+        Z = model.fit_transform(sparse.csr_array(X), y)
+    assert (Z == 0).all()

@@ -61,7 +61,8 @@ class DualMoment:
         columns = xp.concat([beta, share], axis=1)
         products = quadratic_form(kernel, kept.rows, columns, tile, kept.place)
         sizes = devices.host(xp.sum(xp.abs(beta), axis=0))
-        error = _mean_error(tile_dtype(kernel, kept.rows), products[-1, -1], sizes)
+        level = products[-1, -1] * kernel.lost_digits(kept.rows)
+        error = _mean_error(tile_dtype(kernel, kept.rows), level, sizes)
         sigma, vectors = _singular(products[:-1, :-1], error, rank_limit)
         lift = beta @ devices.like(vectors / sigma, beta)
         cross = _moment(total, mean, sigma[:, None] * vectors.T)
@@ -201,7 +202,8 @@ def by_landmarks(
         there = Landmarks(kernel, kept.to(None), beta, *landmarks, tile)
     else:
         there = DeviceLandmarks(kernel, kept, beta, *landmarks, place)
-    error = _mean_error(there.dtype, there.level, np.abs(beta).sum(axis=0))
+    level = there.level * kernel.lost_digits(kept.rows)
+    error = _mean_error(there.dtype, level, np.abs(beta).sum(axis=0))
     sigma, vectors = _singular(there.cross.T @ there.cross, error, rank_limit)
     inside, covariance, white = there.cross @ (vectors / sigma), sigma[:, None] * vectors.T, None
     if s < 1:
@@ -242,7 +244,7 @@ class Labelled:
         self.noise = None
         if kept.noise is not None:  # of g_i / sqrt(w_i) the random numbers themselves
             self.noise = devices.host(kept.noise) * np.sqrt(kept.weight)[:, None]
-        self._rows = kept.rows
+        self._rows, self._lost = kept.rows, kernel.lost_digits(kept.rows)
 
     def lifted(self, columns: Array) -> tuple[Any, Array]:
         """Coefficients of the rows for A^T columns, and the mean row along these directions."""
@@ -260,7 +262,8 @@ class Labelled:
         gram, target = self.gram, self.target
         image = gram.times(target)
         sizes = np.abs(target * gram.root[:, None]).sum(axis=0)
-        error = _mean_error(gram.dtype, float(gram.root**2 @ gram.mean), sizes)
+        level = float(gram.root**2 @ gram.mean) * self._lost
+        error = _mean_error(gram.dtype, level, sizes)
         sigma, vectors = _singular_of_rows(target, image, error, rank_limit)
         inside, image = target @ (vectors / sigma), image @ (vectors / sigma)
         if s == 1:  # B = I

@@ -66,6 +66,15 @@ class Kernel:
         ratio = gamma / self.gamma
         return ratio if self.name == "laplacian" else float(np.sqrt(ratio))
 
+    def lost_digits(self, rows: Any) -> float:
+        """By how much more than eps values err where |a - b|^2 = |a|^2 + |b|^2 - 2 a.b cancels.
+
+        Dense rows are shifted to an origin near them, sparse ones cannot be.
+        """
+        if not sparse.issparse(rows) or self.name not in ("rbf", "matern"):
+            return 1.0
+        return 1 + 4 * float(self.gamma) * float(row_norms(rows, squared=True).max(initial=0))
+
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
         if devices.on_device(A):

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.extmath import row_norms
 
 from .._base import devices
 from .._base.rounding import EPS
@@ -278,22 +277,15 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
     if rule and kernel is not None:
         scaled = rows if scaling is None else scaling.view(rows)
         kernel = settle_gamma(kernel, scaled, spread, seed)
-    if kernel is not None and sparse.issparse(rows) and estimator.approximation in BY_DISTANCES:
-        _warn_of_lost_digits(kernel, rows if scaling is None else scaling(rows))
+    if kernel is not None and estimator.approximation in BY_DISTANCES:
+        error = EPS * kernel.lost_digits(rows if scaling is None else scaling(rows))
+        if error > LOST:
+            warn_user(
+                f"Kernel values of these sparse rows have errors of about {min(error, 1):.0e}, "
+                "because the rows are far from zero compared with their distances. Subtract the "
+                "column means and pass dense rows, or use approximation='orthogonal'."
+            )
     return kernel, scaling
-
-
-def _warn_of_lost_digits(kernel: Kernel, rows: Any) -> None:
-    """|a - b|^2 = |a|^2 + |b|^2 - 2 a.b: dense rows are shifted first, sparse ones cannot be."""
-    size = float(row_norms(rows, squared=True).max(initial=0))
-    error = 4 * EPS * float(kernel.gamma) * size
-    if kernel.name in ("rbf", "matern") and error > LOST:
-        warn_user(
-            f"Kernel values of these sparse rows have errors of about {min(error, 1):.0e}, because "
-            f"squared norms of rows ({size:.0e}) are much larger than 1 / gamma "
-            f"({1 / kernel.gamma:.0e}). Subtract the column means and pass dense rows, or use "
-            "approximation='orthogonal'."
-        )
 
 
 def draw_label_map(estimator: Any, batch: Batch, seed: int) -> LabelMap | None:
