@@ -17,7 +17,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src" / "labelens"
 LIMITS = {
     "entries at the top": 20,
-    "lines of Python": 36_600,
+    "lines of Python": 37_000,
     "class names used twice": 0,
     "reaches into private attributes of another package": 10,
     "files past 400 lines": 0,

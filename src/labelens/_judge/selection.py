@@ -354,25 +354,21 @@ def _refuse_other_rows(candidates: list[Any], lead: Any) -> None:
 def _reason(table: list[dict[str, Any]], names: list[str], metric: str, cv: int, n: int) -> str:
     best = table[0]
     rows = f"{best['rows']:,} of the {n:,} rows" if best["rows"] < n else f"all {n:,} rows"
-    times = best["folds"] // cv
-    again = f", drawn {times} times" if times > 1 else ""
+    again = f", drawn {best['folds'] // cv} times" if best["folds"] >= 2 * cv else ""
     compared = [line for line in table if line["folds"] == best["folds"]]
     simpler = best["smoothed"] < max(line["smoothed"] for line in compared)
-    highest = max(line["score"] for line in compared)
-    nearby = "" if best["score"] == highest else " with its neighbours in the grid"
+    lucky = best["score"] < max(line["score"] for line in compared)
+    nearby = " with its neighbours in the grid" if lucky else ""
     why = f"has the best held-out {metric}{nearby},"
     if simpler:
         why = f"is within one standard error of the best candidate, and simpler: held-out {metric}"
     text = f"{_described(best, names)} {why} {best['score']:.4f} ± {best['error']:.4f}, "
-    if best["method"].startswith(ATLAS_OF):
-        text += f"of {best['rows']:,} rows"
-    else:
-        text += f"in {cv} folds of {rows}{again}"
-    others = [line for line in table if line["method"] != best["method"]]
-    others = table[1:] if simpler or not others else others
-    if not others:
+    is_map = best["method"].startswith(ATLAS_OF)
+    text += f"of {best['rows']:,} rows" if is_map else f"in {cv} folds of {rows}{again}"
+    others = [] if simpler else [line for line in table if line["method"] != best["method"]]
+    if len(table) == 1:
         return text + "."
-    rival, less = others[0], ""  # the table has the best first
+    rival, less = (others or table[1:])[0], ""  # the table has the best first
     if (rival["rows"], rival["folds"]) != (best["rows"], best["folds"]):
         less = f" in {rival['folds']} folds of {rival['rows']:,} rows"
     return (
