@@ -83,7 +83,7 @@ QUOTES = [
     ("docs/trust.md", "the report found evidence in {}", ("noise", "200", "found evidence")),
     ("docs/trust.md", "with a 1-NN accuracy of {} on average",
      ("noise", "200", "1-NN accuracy as fitted, mean")),
-    ("docs/guides/batches.md", "Vowel ({} and {} after the kernel method)",
+    ("docs/guides/batches.md", "{} and {} after the kernel method",
      ("nuisance", "vowel, sex, 0.533 | KernelSupervisedPCA | yes", "nuisance: 15-NN"),
      ("nuisance", "vowel, speaker, 0.067 | KernelSupervisedPCA | yes", "nuisance: 15-NN")),
     ("docs/guides/text.md", "and `TruncatedSVD` in {} ms",
