@@ -9,7 +9,7 @@ DATA ?= $(wildcard ../shared/data)
 EXTRAS := cli files explore dask spark torch onnx
 
 .PHONY: help demo paper test test-all test-lowest torture bench bench-audit bench-explain bench-growth bench-profile bench-quality \
-	bench-scale bench-atlas \
+	bench-scale bench-partitions bench-atlas \
 	bench-explore bench-gpu lint format docs dist smoke smoke-all clean
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "            bench-explain checks importances, coverage and the flag of new classes,"
 	@echo "            bench-atlas compares the atlas with its base model and supervised UMAP,"
 	@echo "            bench-scale reads files larger than memory and kills workers,"
+	@echo "            bench-partitions times many small partitions on Dask and Spark, and predicts 1 TB,"
 	@echo "            bench-explore measures the wait after a move of the explorer's sliders"
 	@echo "            bench-gpu times fits on a GPU, in the Python that has torch for it (PYTHON=...)"
 	@echo "            (DATA=folder with mnist/ and 20newsgroups/; downloaded without it)"
@@ -80,6 +81,9 @@ bench-growth: $(VENV)/.ready-bench
 
 bench-scale: $(VENV)/.ready-bench,dask,spark
 	$(BIN)/python benchmarks/scale.py
+
+bench-partitions: $(VENV)/.ready-bench,dask,spark
+	$(BIN)/python benchmarks/partitions.py
 
 bench-profile: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/profile.py $(if $(DATA),--data $(DATA))

@@ -17,7 +17,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster, wait
 
-from labelens import KernelSupervisedRandomProjection, SupervisedRandomProjection
+from labelens import KernelSupervisedRandomProjection
 from publish import Printed
 
 WIDTH, CLASSES, CHUNK = 128, 10, 65536
@@ -126,22 +126,8 @@ def cluster(workers: int) -> LocalCluster:
     )
 
 
-def part_seconds() -> float:
-    """What a part costs that has little to do: its task, its share of the merges, scheduling."""
-    n, size = 512 * 1024, 1024
-    with cluster(2) as local, Client(local):
-        X = da.from_array(np.random.default_rng(0).normal(size=(n, 2)), chunks=(size, 2))
-        y = da.from_array(np.arange(n) % 2, chunks=size)
-        times = []
-        for _ in range(3):
-            start = time.perf_counter()
-            SupervisedRandomProjection(1, random_state=0).fit(X, y)
-            times.append(time.perf_counter() - start)
-    return min(times) / (n // size)
-
-
-def report(say: Printed, kills: int, n: int = 1 << 20, repeats: int = 9) -> float:
-    """Add rows to a table; return the seconds of a part."""
+def report(say: Printed, kills: int, n: int = 1 << 20, repeats: int = 9) -> None:
+    """Add rows to a table."""
     best = seconds(n, repeats)
     (one, alone), (two, both) = best[1], best[2]
     same = np.array_equal(alone.components_, both.components_)
@@ -153,7 +139,6 @@ def report(say: Printed, kills: int, n: int = 1 << 20, repeats: int = 9) -> floa
         f"Dask {version('dask')}, {n:,} x {WIDTH}", f"{one:.2f} s", f"{two:.2f} s",
         f"{one / two:.2f}", "1.7", "the same" if same else "OTHER",
     )  # fmt: skip
-    return part_seconds()
 
 
 if __name__ == "__main__":

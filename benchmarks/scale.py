@@ -7,7 +7,6 @@ writes its own files to DIR (three times --gb; they are removed at the end), and
     files    fits compared with reading alone; peaks, also of a quarter of the rows
     killed   fits that are killed with SIGKILL and started again, or lose a worker
     workers  two workers compared with one
-    model    costs of a fit by these figures, and predicted costs of a terabyte on 100 workers
 
 Engines that are not installed are left out, and named.
 """
@@ -22,14 +21,9 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import numpy as np
 
 import files
-import labelens
-from labelens._engines.ranges import PART_BYTES
-from measure import machine, seconds
+from measure import machine
 from publish import Printed
 
 PAIRS = [
@@ -38,14 +32,11 @@ PAIRS = [
     ("SRP from .npy / readinto and sum", "srp_npy", "readinto", 0.8, 200e6),
     ("KSRP, 1024 features, from parquet / in memory", "ksrp_parquet", "ksrp_memory", 0.8, None),
 ]
-# 1 TB on 100 workers, each with two cores; the rate of the network is an assumption.
-TERABYTE, WORKERS, NETWORK = 1e12, 100, 1e9
 
 
-def files_table(say: Printed, folder: Path, gb: float, turns: int) -> dict[str, float]:
-    """Prints ratios and peaks; returns bytes a second of every job."""
+def files_table(say: Printed, folder: Path, gb: float, turns: int) -> None:
+    """Prints ratios and peaks."""
     n = int(gb * 1e9 / (4 * files.COLUMNS))
-    rates = {}
     files.write(folder, n, "rows")
     files.write(folder, min(n, 2_000_000), "some")
     small = folder / "quarter"
@@ -55,14 +46,13 @@ def files_table(say: Printed, folder: Path, gb: float, turns: int) -> dict[str, 
     for name, ours, floor, least, most in PAIRS:
         found = files.timed(folder, ours, floor, turns)
         rows = min(n, 2_000_000) if most is None else n
-        rates[ours] = 4 * files.COLUMNS * rows / found["ours"]
+        rate = rows / found["ours"]
         peaks = ["", ""]
         if most is not None:
             peaks = [f"{files.peak(place, ours) / 1e6:.0f} MB" for place in (folder, small)]
             peaks[0] += f" of {most / 1e6:.0f}"
-        rate = f"{rows / found['ours'] / 1e6:.2f} M", f"{rates[ours] / 1e9:.2f}"
-        say.row(name, *rate, f"{found['ratio']:.2f}", least, *peaks)
-    return rates
+        rates = f"{rate / 1e6:.2f} M", f"{4 * files.COLUMNS * rate / 1e9:.2f}"
+        say.row(name, *rates, f"{found['ratio']:.2f}", least, *peaks)
 
 
 FIT = """
@@ -114,63 +104,6 @@ def killed_on_spark(say: Printed, kills: int) -> None:
         say.row(f"a Spark {what}, {master}", f"{same} of {kills} fits end with the same bits")
 
 
-def cost_model(say: Printed, rates: dict[str, float], part: float | None) -> None:
-    """Bytes and seconds of one fit, and of a terabyte."""
-    n, parts = int(TERABYTE / 4 / files.COLUMNS), int(TERABYTE / PART_BYTES)
-    depth = int(np.ceil(np.log2(parts)))
-    say(f"\n1 TB is {n / 1e9:.1f} G rows of {files.COLUMNS} numbers, {parts:,} parts of 64 MB.\n")
-    say.head("1 TB on 100 workers", "SRP", "KSRP, 1024 features", "KSPCA, 1024, shrinkage")
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(8192, files.COLUMNS)).astype(np.float32), np.arange(8192) % 10
-    kernel = dict(gamma=0.01, n_random_features=1024, random_state=0)
-    models: list[Any] = [
-        labelens.SupervisedRandomProjection(2, random_state=0),
-        labelens.KernelSupervisedRandomProjection(2, **kernel),
-        labelens.KernelSupervisedPCA(2, shrinkage=1e-3, **kernel),
-    ]
-    lines: dict[str, list[str]] = {}
-    for model, work in zip(models, ("srp_parquet", "ksrp_parquet", None), strict=True):
-        moments = model.fit(X, y).moments_
-        rate = rates.get(work or "") or _rate_of(model)
-        merge = _seconds(lambda moments=moments: moments.merge(moments))
-        solve = _seconds(lambda model=model: model.__dict__.update(_solved=None) or model._solve())
-        size = _bytes_of(moments)
-        compute, read = TERABYTE / (WORKERS * rate), TERABYTE / (WORKERS * NETWORK)
-        send = depth * (merge + size / NETWORK)
-        rows = {
-            "bytes read": "1 TB",
-            f"read at {NETWORK / 1e9:.0f} GB/s a worker (assumed)": f"{read:.0f} s",
-            "decode and add up, two cores a worker": f"{compute:.0f} s",
-            "one partial": f"{size / 1e3:,.0f} kB",
-            "all partials, sent once": f"{parts * size / 1e9:,.2f} GB",
-            f"the longest way up the tree, {depth} merges": f"{send:.3f} s",
-            "solve": f"{solve:.3f} s",
-        }
-        if part is not None:
-            rows["tasks, if the scheduler did nothing else"] = f"{parts * part:.0f} s"
-        for name, value in rows.items():
-            lines.setdefault(name, []).append(value)
-    for name, values in lines.items():
-        say.row(name, *values)
-
-
-def _rate_of(model: Any) -> float:
-    """Bytes a second of a fit in memory, where none from files was measured."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(100_000, files.COLUMNS)).astype(np.float32), np.arange(100_000) % 10
-    return X.nbytes / _seconds(lambda: model.fit(X, y))
-
-
-def _seconds(function: Any) -> float:
-    return min(seconds(function) for _ in range(3))
-
-
-def _bytes_of(moments: Any) -> int:
-    import pickle
-
-    return len(pickle.dumps(moments, protocol=5))
-
-
 def main() -> None:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -184,7 +117,7 @@ def main() -> None:
     with TemporaryDirectory(dir=given.folder) as name:
         folder = Path(name)
         say = Printed()
-        rates = files_table(say, folder, given.gb, given.turns)
+        files_table(say, folder, given.gb, given.turns)
         say()
         say.head("killed with SIGKILL", "result")
         killed_fits(say, folder, 2 * given.kills)
@@ -192,15 +125,13 @@ def main() -> None:
             killed_on_spark(say, given.kills)
         else:
             say.row("Spark", "not installed")
-        part = None
         if find_spec("distributed"):
             import engines
 
-            part = engines.report(say, given.kills)
+            engines.report(say, given.kills)
         else:
             say.row("Dask", "not installed")
-        cost_model(say, rates, part)
-    if part is not None:
+    if find_spec("distributed"):
         say.keep("scale", machine() | {"gb": given.gb})
 
 
