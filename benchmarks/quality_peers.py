@@ -197,7 +197,7 @@ BUDGET = [
     f"(PLSRegression on indicators). SIR has {SLICES} slices.",
     "Text: raw columns, PCA and supervised UMAP take the sparse rows, the other peers "
     f"{TEXT_COMPONENTS} components of TruncatedSVD.",
-    "Supervised UMAP has no `random_state`, because with one it uses a single thread. Its "
+    "Supervised UMAP has no `random_state` here, because with one it uses a single thread. Its "
     '`target_metric` is "euclidean" for numbers and "jaccard" for label sets.',
     f"Random forest + MDS: classical scaling of the proximities of {FOREST_TREES} trees, which "
     "is a PCA of indicators of their leaves. PHATE of proximities has no embedding of new rows.",

@@ -43,7 +43,8 @@ def onnx(
 
     Parameters
     ----------
-    estimator : one of the four methods or an atlas of one, with any `approximation` but "exact"
+    estimator : one of the four methods or an atlas of one
+        With any `approximation` but "exact" and "falkon".
         A scikit-learn transformer in its place needs skl2onnx, and a converter there.
     path : str or path
         By convention `*.onnx`.
