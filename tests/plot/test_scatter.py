@@ -48,7 +48,7 @@ def test_training_rows_are_hollow_and_test_rows_solid(rng):
     hollow = [c for c in ax.collections if len(c.get_facecolors()) == 0]
     assert sum(len(c.get_offsets()) for c in hollow) == 40
     assert sum(len(c.get_offsets()) for c in ax.collections) == 60
-    assert legend_texts(ax) == ["a", "b", "training row", "test row"]
+    assert legend_texts(ax) == ["a", "b", "training row", "held-out row"]
 
 
 def test_names_stand_for_sorted_labels(rng):

@@ -17,7 +17,7 @@ def test_wheel_is_fitted_on_training_rows_alone(data):
     drawn = np.concatenate([c.get_offsets() for c in ax.collections])
     truth = model.transform(X)
     np.testing.assert_allclose(drawn[np.lexsort(drawn.T)], truth[np.lexsort(truth.T)])
-    assert legend_texts(ax) == ["training row", "test row"]
+    assert legend_texts(ax) == ["training row", "held-out row"]
 
 
 def test_new_rows_on_a_fitted_wheel(data):

@@ -270,7 +270,7 @@ class RowColours:
 
 
 def check_mask(test: Any, n: int) -> NDArray[np.bool_] | None:
-    """The mask of test rows."""
+    """The mask of held-out rows."""
     if test is None:
         return None
     mask = np.asarray(test)
@@ -283,11 +283,11 @@ def check_mask(test: Any, n: int) -> NDArray[np.bool_] | None:
 
 
 def part_keys(test: Any, dense: bool) -> list[tuple[str, Any]]:
-    """The legend of training and test rows, where they are told apart."""
+    """The legend of training and held-out rows, if both are drawn."""
     if test is None or dense:
         return []
     hollow = key("training row", GREY, "o", mfc="none")
-    return [hollow, key("test row", GREY, "o")]
+    return [hollow, key("held-out row", GREY, "o")]
 
 
 def draw_rows(ax: Axes, points: Array, colouring: RowColours, test: Any, limits: Array) -> str:
