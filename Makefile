@@ -102,7 +102,7 @@ bench-atlas: $(VENV)/.ready-bench
 	$(BIN)/python benchmarks/atlas.py $(if $(DATA),--data $(DATA)) $(SETS)
 
 bench-explore: $(VENV)/.ready-test
-	$(BIN)/python benchmarks/explore.py --out $(OUT)/bench $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/explore.py $(if $(DATA),--data $(DATA))
 
 # In the Python that is there: torch for a GPU is not ours to install.
 bench-gpu:

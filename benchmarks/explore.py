@@ -1,22 +1,22 @@
 """How long the explorer's page waits after a move of a slider, end to end, in headless Chromium.
 
-    python benchmarks/explore.py --data DIR --out DIR
+    python benchmarks/explore.py --data DIR
 
 opens MNIST's 60,000 training rows, moves sliders as a hand would and times each from the move to
 the first frame in which the points are on their way: request, both fits, scores, transfer and
 upload to the GPU (emulated in software, unless the machine has one). They glide for 0.4 s from
 then on, and a move comes 30 ms after the answer to the one before, so the page draws while the
 server fits; a hand that does not wait has moves dropped instead. No two moves in a row ask for the
-same fit. Prints the median and the 95th percentile.
+same fit. The memory of the server and of the browser is read before and after the linear moves.
 
-`--large` takes simulated rows of the shape of Covertype, 581,012 x 54 in 7 classes, and moves of
-kernel methods: their first answer is that of a sample.
+Then simulated rows of the shape of Covertype, 581,012 x 54 in 7 classes, and moves of kernel
+methods: their first answer is that of a sample. The figures are in docs/explore.md; with --only
+some of them are printed, and nothing is kept.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import statistics
@@ -30,6 +30,7 @@ from labelens.explorer.explored import from_arrays
 from labelens.explorer.server import Explorer
 from labelens.explorer.sessions import session_of
 from measure import machine
+from publish import Printed
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-background-networking", "--no-first-run",
@@ -44,8 +45,8 @@ MOVES = {
         {"shrinkage": 0.1}, "target-slide", lambda i: 0.99 - 0.01 * i),
     "supervised PCA, components": ({}, "components-slide", lambda i: 1 + i % 20),
     "supervised PCA, scaling": (
-        {"shrinkage": 0.1, "target_weight": 0.5}, None,
-        lambda i: {"scale": SCALES[i % 3], "seed": i}),
+        {"shrinkage": 0.1}, None,
+        lambda i: {"scale": SCALES[i % 3], "target_weight": 0.5 + 0.001 * i}),
     "SRP, seed": ({"method": "srp"}, None, lambda i: {"seed": i}),
     "SRP, target weight": ({"method": "srp"}, "target-slide", lambda i: 0.99 - 0.01 * i),
     "kernel SRP, 1024 features, gamma": (
@@ -66,6 +67,8 @@ PLAIN = {
     "components": 2, "seed": 0, "map": "components",
 }  # fmt: skip
 LIMITS = {"supervised": 150, "SRP": 150, "kernel": 1000}
+MOVED = {150: 100, 1000: 50}  # how often, by the limit
+LARGE = 25  # moves on the large table
 
 MOVE = """
 const [changes, slider, values, warm, done] = arguments;
@@ -115,50 +118,111 @@ def covertype() -> tuple[np.ndarray, np.ndarray]:
     return X.astype(np.float32), y
 
 
-def main(data: Path | None, out: Path, moves: int, only: str, large: bool) -> None:
-    X, y, *_ = covertype() if large else mnist(data)
-    only = only or ("kernel" if large else "")
-    explorer = Explorer(session_of(from_arrays(X, y, "rows"))).start()
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in FLAGS:
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
-    driver.set_script_timeout(600)
-    try:
-        driver.get(explorer.url)
+def megabytes(top: int) -> int:
+    """Resident memory of a process and of those that it has started."""
+    parents, pages = {}, {}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            pages[int(path.name)] = int((path / "statm").read_text().split()[1])
+        except OSError:  # it has ended
+            continue
+    family = {top}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return round(sum(pages.get(pid, 0) for pid in family) * os.sysconf("SC_PAGE_SIZE") / 1e6)
+
+
+class Page:
+    """The page of some rows, in a browser of its own."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray) -> None:
+        self.explorer = Explorer(session_of(from_arrays(X, y, "rows"))).start()
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for flag in FLAGS:
+            options.add_argument(flag)
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(options, service)
+        self.driver.set_script_timeout(600)
+        self.driver.get(self.explorer.url)
         wait = "const d = arguments[0]; (function f() { document.documentElement.dataset.ready "
-        driver.execute_async_script(wait + "? setTimeout(d, 8000) : setTimeout(f, 50); })()")
-        results = {}
-        what = f"{len(X):,} x {X.shape[1]}: what is moved"
-        print(f"{what:52}{'median':>9}{'95 %':>9}{'goal':>9}   ms")
-        for name, (view, slider, value) in MOVES.items():
-            if only not in name:
-                continue
-            times: list[float] = []
-            for start in range(0, moves, AT_ONCE):  # a driver has little patience
-                ahead = [value((start + moves // 2 + j) % moves) for j in range(WARM)]
-                some = [value(i) for i in range(start, min(start + AT_ONCE, moves))]
-                times += driver.execute_async_script(MOVE, PLAIN | view, slider, ahead + some, WARM)
-            middle, late = statistics.median(times), statistics.quantiles(times, n=20)[-1]
+        self.driver.execute_async_script(wait + "? setTimeout(d, 8000) : setTimeout(f, 50); })()")
+
+    def close(self) -> None:
+        self.driver.quit()
+        self.explorer.stop()
+
+    def memory(self) -> tuple[int, int]:
+        """Of the server's process and of the browser, MB."""
+        self.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
+        browser = megabytes(self.driver.service.process.pid)
+        return megabytes(os.getpid()) - browser, browser
+
+    def moved(self, name: str, moves: int) -> list[float]:
+        """Milliseconds that each move took."""
+        view, slider, value = MOVES[name]
+        times: list[float] = []
+        for start in range(0, moves, AT_ONCE):  # a driver has little patience
+            ahead = [value((start + moves // 2 + j) % moves) for j in range(WARM)]
+            some = [value(i) for i in range(start, min(start + AT_ONCE, moves))]
+            times += self.driver.execute_async_script(
+                MOVE, PLAIN | view, slider, ahead + some, WARM
+            )
+        return times
+
+
+def measure(X: np.ndarray, y: np.ndarray, names: list[str], say: Printed, moves: int | None) -> str:
+    """A row for each kind of moves; what is said of memory."""
+    page = Page(X, y)
+    try:
+        before, linear = None, 0
+        for name in names:
             goal = LIMITS[name.partition(" ")[0].rstrip(",")]
-            results[name] = {"median": middle, "p95": late, "goal": goal, "moves": len(times)}
-            print(f"{name:52}{middle:9.0f}{late:9.0f}{goal:9}", flush=True)
+            if goal == 150 and before is None:
+                page.moved(name, AT_ONCE)
+                before = page.memory()
+            times = page.moved(name, moves or MOVED[goal])
+            middle, late = statistics.median(times), statistics.quantiles(times, n=20)[-1]
+            say.row(name, len(times), f"{middle:.0f} ms", f"{late:.0f} ms", f"{goal} ms")
+            if goal == 150:
+                after, linear = page.memory(), linear + len(times)
+        if before is None:
+            return ""
+        (server, browser), (server_after, browser_after) = before, after
+        return (
+            f"Over the {linear} moves of linear methods the memory of the server's process went "
+            f"from {server} to {server_after} MB, and that of the browser from {browser} to "
+            f"{browser_after} MB."
+        )
     finally:
-        driver.quit()
-        explorer.stop()
-    load = os.getloadavg()[0]
-    print(f"Load of the machine at the end: {load:.1f} on {os.cpu_count()} cores.")
-    out.mkdir(parents=True, exist_ok=True)
-    told = {"machine": machine(), "load": load, "latency_ms": results}
-    (out / f"explore{'-large' * large}.json").write_text(json.dumps(told, indent=1) + "\n")
+        page.close()
+
+
+def main(data: Path | None, only: str | None, large: bool) -> None:
+    say, wanted = Printed(), [name for name in MOVES if (only or "") in name]
+    head = ("what is moved", "moves", "median", "95 %", "goal")
+    if not large:
+        X, y, *_ = mnist(data)
+        say(f"MNIST, {len(X):,} x {X.shape[1]}:\n")
+        say.head(*head)
+        told = measure(X, y, wanted, say, None)
+        say(f"\n{told}\n")
+    if large or only is None:
+        X, y = covertype()
+        say(f"Simulated rows, {len(X):,} x {X.shape[1]}, in {len(set(y.tolist()))} classes, "
+            "first answers:\n")  # fmt: skip
+        say.head(*head)
+        measure(X, y, [name for name in wanted if name.startswith("kernel")], say, LARGE)
+    say(f"\nLoad of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, "
+        "with the server and the browser.")  # fmt: skip
+    if only is None and not large:
+        say.keep("explore", machine())
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with mnist/; downloaded without it")
-    parser.add_argument("--out", type=Path, default=Path("out/bench"))
-    parser.add_argument("--moves", type=int, default=100)
-    parser.add_argument("--only", default="", help="those rows alone that have this in their name")
-    parser.add_argument("--large", action="store_true", help="rows of the shape of Covertype")
+    parser.add_argument("--only", help="those rows alone that have this in their name")
+    parser.add_argument("--large", action="store_true", help="the large table alone")
     main(**vars(parser.parse_args()))
