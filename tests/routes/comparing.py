@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from labelens._base import devices
+from labelens._core.screening import chosen_columns
 from labelens._fit.batch import read_batch
 from labelens._fit.solution import solve
 from oracles import gram
@@ -212,6 +213,10 @@ def condition_of(model, X):
         values = np.linalg.eigvalsh(devices.host(scatter.covariance))
         floor = model.shrinkage_ * values.mean()
         condition *= ((1 - model.shrinkage_) * values[-1] + floor) / max(floor, 1e-300)
+    if (most := getattr(model, "n_nonzero", None)) is not None and model.shrinkage_ == 1:
+        # The weight 1 - r' / r of a column has the rounding of 1.
+        weights = chosen_columns(moments.cross, moments.spread, most)[1]
+        condition /= max(weights.max(), 1e-300)
     if model.label_shrinkage < 1 and cross is not None:
         condition *= 1e2  # shares of classes are above 1e-2
         if model.label_shrinkage == 0 and model.label_kernel_ not in ("delta", "linear"):
