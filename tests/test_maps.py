@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_ke
 from labelens import KernelSupervisedPCA
 from labelens._base import jit
 from labelens._core.kernels import Kernel, make_kernel, settle_gamma
+from labelens._core.labels import make_label_map
 from labelens._core.maps import make_feature_map
 from labelens._core.maps.orthogonal import pays
 from labelens._core.maps.structured import Structured
@@ -262,3 +263,12 @@ def test_order_of_memory_changes_no_bit_of_a_last_block_of_one_row(rng, approxim
     wanted = clone(model).fit(X, y).moments_.cross.covariance
     found = clone(model).fit(np.asfortranarray(X), y).moments_.cross.covariance
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_last_batch_of_one_row_has_the_labels_of_one_fit(rng):
+    Y = rng.normal([0, 1, 1e3], size=(200, 3))
+    labels = make_label_map(Y, None, "rbf", 0.1, 2, None, 0)
+    together = labels.encode(Y, np.arange(200)).features
+    for i in range(200):
+        alone = labels.encode(Y[i : i + 1], np.array([i])).features
+        np.testing.assert_array_equal(alone[0], together[i])

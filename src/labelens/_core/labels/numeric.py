@@ -154,7 +154,9 @@ class FourierLabels(LabelMap):
                 f"the first batch for label_gamma={self.gamma:g}. Give label_gamma a smaller "
                 "number, transform y (say, to its logarithm), or start with a batch that spans y."
             )
-        angles = values @ self.frequencies
+        # BLAS adds up a product of a single row, such as a last batch, in another order.
+        some = np.repeat(values, 2, axis=0) if len(values) == 1 else values
+        angles = (some @ self.frequencies)[: len(values)]
         if self.phases is not None:
             return EncodedLabels(features=np.cos(angles + self.phases) * self.amplitudes)
         waves = np.hstack([np.cos(angles), np.sin(angles)])
@@ -204,4 +206,5 @@ def dense_columns(
     y: Any, width: int, rows: NDArray[np.intp] | None = None, kernel: str = "rbf"
 ) -> NDArray[Any]:
     columns = numeric_columns(y, width, kernel, rows)
-    return columns.toarray() if sparse.issparse(columns) else columns
+    columns = columns.toarray() if sparse.issparse(columns) else columns
+    return np.ascontiguousarray(columns)  # products of a single row in steps have other bits
