@@ -272,3 +272,10 @@ def test_a_last_batch_of_one_row_has_the_labels_of_one_fit(rng):
     for i in range(200):
         alone = labels.encode(Y[i : i + 1], np.array([i])).features
         np.testing.assert_array_equal(alone[0], together[i])
+
+
+def test_median_distance_of_rows_far_from_zero_is_the_same_if_they_are_sparse(rng):
+    X = rng.normal(size=(60, 4)) + 1e6
+    kernel, spread = make_kernel("rbf", "median", {}), Spread.of(X)
+    wanted = settle_gamma(kernel, X, spread, 0).gamma
+    assert abs(settle_gamma(kernel, sparse.csr_array(X), spread, 0).gamma / wanted - 1) < 1e-9

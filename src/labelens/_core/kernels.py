@@ -297,7 +297,10 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
     else:
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
         sample = devices.host(devices.rows_at(rows, np.sort(chosen))).astype(np.float64)
-        if not sparse.issparse(sample):
+        if sparse.issparse(sample) and 3 * sample.nnz > np.prod(sample.shape):
+            sample = sample.toarray()  # takes less memory, and distances keep their digits
+            sample -= sample[0].copy()
+        elif not sparse.issparse(sample):
             sample = sample - spread.origin
         squares = euclidean_distances(sample, squared=True)
         squares = squares[np.triu_indices_from(squares, 1)]
