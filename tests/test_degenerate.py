@@ -300,3 +300,13 @@ def test_sparse_rows_that_the_kernel_cannot_tell_apart_give_no_component(rng):
     with pytest.warns(UserWarning, match="carries information|carry information"):
         Z = model.fit_transform(sparse.csr_array(X), y)
     assert (Z == 0).all()
+
+
+def test_constant_rows_in_batches_have_components_of_zero(rng):
+    """Without labels each batch leaves a rounding of a rounding in the sketch."""
+    X, weight = np.full((14, 1), -0.65029216, np.float32), rng.uniform(1, 3, size=14)
+    model = SupervisedRandomProjection(4, scale="minmax", random_state=3)
+    for some in np.split(np.arange(14), [3, 4, 9]):
+        model.partial_fit(X[some], sample_weight=weight[some])
+    with pytest.warns(UserWarning, match="carr"):
+        assert (model.components_ == 0).all()

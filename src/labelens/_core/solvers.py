@@ -186,7 +186,7 @@ def direct(
     if directions is not supervised:
         size = norm(directions)
     rank = _rank_of(directions, size, rank_limit, norm(error))
-    return Solution(directions.T, rank, cross, scatter)
+    return Solution(directions.T if rank else 0.0 * directions.T, rank, cross, scatter)
 
 
 @dataclass(frozen=True)
