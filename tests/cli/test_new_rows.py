@@ -112,7 +112,7 @@ def test_the_file_says_how_and_merged_models_keep_it(run, tmp_path, passengers):
     [
         ({"kind": "colour"}, "no known kind"),
         ({"reading": "roman"}, "no known kind"),
-        ({"reading": "iso"}, "is no iso"),
+        ({"reading": "iso"}, "is not read as iso"),
         ({"fill": ()}, "do not fit"),
         ({"levels": ("a",)}, "without being a category"),
         ({"kind": "list", "fill": ()}, "do not fit"),
