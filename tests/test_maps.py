@@ -279,3 +279,10 @@ def test_median_distance_of_rows_far_from_zero_is_the_same_if_they_are_sparse(rn
     kernel, spread = make_kernel("rbf", "median", {}), Spread.of(X)
     wanted = settle_gamma(kernel, X, spread, 0).gamma
     assert abs(settle_gamma(kernel, sparse.csr_array(X), spread, 0).gamma / wanted - 1) < 1e-9
+
+
+def test_median_distance_of_mostly_equal_rows_is_zero_however_they_are_scaled(rng):
+    kernel, most = make_kernel("rbf", "median", {}), np.arange(60) < 50
+    for _ in range(50):
+        X = np.where(most[:, None], rng.normal(size=3), rng.normal(size=(60, 3)))
+        assert settle_gamma(kernel, X, Spread.of(X), 0).gamma == 1

@@ -305,5 +305,7 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
         squares = euclidean_distances(sample, squared=True)
         squares = squares[np.triu_indices_from(squares, 1)]
         square = 2 * np.median(squares) if squares.size else 0.0
+        if square <= 16 * EPS * row_norms(sample, squared=True).max(initial=0):
+            square = 0.0  # of equal rows, from |a|^2 + |b|^2 - 2 a.b
     gamma = 1 / square if square > 1e-300 else 1.0
     return Kernel(kernel.name, float(gamma), kernel.params)
