@@ -219,6 +219,9 @@ def condition_of(model, X):
             # are off by its rounding, in units of the spread.
             shift = distance_from_zero(X) * X.shape[1]
             condition = max(condition, np.finfo(float).eps * shift / 1e-10)
+    if isinstance(model.scale, tuple):  # no shift: products are rounded at the size of rows
+        shift = distance_from_zero(X) * X.shape[1]
+        condition = max(condition, np.finfo(float).eps * shift / 1e-10)
     if cross is not None:
         size = np.linalg.norm(cross.covariance)
         condition *= max(1.0, cancelled(cross) / size) if size > 0 else np.inf
