@@ -277,7 +277,7 @@ def settle_kernel(estimator: Any, batch: Batch, seed: int) -> tuple[Kernel | Non
     if rule and kernel is not None:
         scaled = rows if scaling is None else scaling.view(rows)
         kernel = settle_gamma(kernel, scaled, spread, seed)
-    if kernel is not None and estimator.approximation in BY_DISTANCES:
+    if kernel is not None and sparse.issparse(rows) and estimator.approximation in BY_DISTANCES:
         error = EPS * kernel.lost_digits(rows if scaling is None else scaling(rows))
         if error > LOST:
             warn_user(

@@ -60,10 +60,8 @@ class Spread:
         Merging means of constant columns leaves squares of the rounding of an offset, which is
         itself rounding; sparse sums leave more.
         """
-        size, found = (
-            np.maximum(np.abs(self.minimum), np.abs(self.maximum)),
-            self.squares / self.weight,
-        )
+        size = np.maximum(np.abs(self.minimum), np.abs(self.maximum))
+        found = self.squares / self.weight
         return np.where((self.minimum == self.maximum) | (found <= (EPS * size) ** 2), 0.0, found)
 
     def merge(self, other: Spread, reuse: bool = False) -> Spread:
