@@ -247,6 +247,28 @@ def test_sparse_rows_far_from_zero_keep_their_digits(far, model, labels):
 
 
 @pytest.mark.parametrize(
+    "changed",
+    [
+        {"approximation": "exact"},
+        {"approximation": "exact", "shrinkage": 0.01},
+        {"approximation": "falkon", "shrinkage": 0.01, "n_random_features": 300},
+        {"approximation": "nystroem", "n_random_features": 50},
+        {"approximation": "exact", "kernel": "matern"},
+    ],
+    ids=str,
+)
+def test_kernels_of_sparse_rows_far_from_zero_keep_their_digits(far, changed):
+    X, y = far[0][-700:], far[1][-700:]
+    model = KernelSupervisedPCA(2, gamma=0.05, random_state=0, **changed)
+    Z = clone(model).fit(X, y).transform(X)
+    found = clone(model).fit(sparse.csr_array(X), y)
+    for rows in (sparse.csr_array(X), X):
+        np.testing.assert_allclose(
+            gram(found.transform(rows)), gram(Z), atol=1e-7 * np.abs(Z).max() ** 2
+        )
+
+
+@pytest.mark.parametrize(
     ("form", "scale"),
     [
         *((form, scale) for form in (np.asarray, sparse.csr_array) for scale in SCALES[1:]),

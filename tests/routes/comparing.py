@@ -118,8 +118,7 @@ def feature_error(model, case):
         return 0.0
     rows = np.asarray(model._recipe.scaled(case.dense), dtype=np.float64)
     if hasattr(phi, "whitening"):
-        if phi.origin is not None:
-            rows = rows - phi.origin
+        rows = rows - (rows[0] if phi.origin is None else phi.origin)
         exponent = model.gamma_ * np.square(rows).sum(axis=1).max()
         error = (
             np.finfo(np.float64).eps * (1 + 4 * exponent) * np.linalg.norm(phi.whitening, 2) ** 2
@@ -201,8 +200,7 @@ def condition_of(model, X):
         # kernel is 1 less a little.
         rows = moments.rows
         dense = (rows.toarray() if sparse.issparse(rows) else devices.host(rows)).astype(float)
-        shift = 0 if sparse.issparse(rows) else dense[0]
-        exponent = model.gamma_ * float(np.square(dense - shift).sum(axis=1).max())
+        exponent = model.gamma_ * float(np.square(dense - dense[0]).sum(axis=1).max())
         condition = max(exponent, 1 / exponent) if exponent > 0 else np.inf
         if random and cross is not None and len(cross.covariance):
             # Its rows have the lengths sigma, from C_xy^T C_xy. Eigenvectors of the least of them

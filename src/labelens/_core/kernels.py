@@ -27,6 +27,8 @@ from .moments import Spread
 
 SHIFT_INVARIANT = ("rbf", "laplacian", "matern")
 RULES = ("scale", "median", "auto")
+# Sparse rows with gamma |x|^2 beyond FAR, in few columns, are compared as dense blocks.
+FAR, WIDEST_DENSE = 1e3, 1024
 # What `kernel_params` may hold for each, with its default.
 PARAMETERS: dict[str, dict[str, float]] = {
     "rbf": {},
@@ -69,11 +71,12 @@ class Kernel:
     def lost_digits(self, rows: Any) -> float:
         """By how much more than eps values err where |a - b|^2 = |a|^2 + |b|^2 - 2 a.b cancels.
 
-        Dense rows are shifted to an origin near them, sparse ones cannot be.
+        Dense rows are shifted to an origin near them, wide sparse ones cannot be.
         """
         if not sparse.issparse(rows) or self.name not in ("rbf", "matern"):
             return 1.0
-        return 1 + 4 * float(self.gamma) * float(row_norms(rows, squared=True).max(initial=0))
+        most = np.inf if rows.shape[1] > WIDEST_DENSE else FAR
+        return 1 + 4 * min(most, float(self.gamma) * _largest_square(rows))
 
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
@@ -82,6 +85,8 @@ class Kernel:
         # In C order whatever the caller's layout, so that the same values give the same bits.
         same, A = A is B, _in_c_order(A)
         B = A if same else _in_c_order(B)
+        if self.name in ("rbf", "matern"):
+            A, B = _near_zero(A, B, float(self.gamma))
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._values(A, B)
             finite = np.isfinite(values.sum()) or np.isfinite(values).all()
@@ -198,7 +203,7 @@ class Distances:
         if metric not in self._found:
             rows = self._rows
             if metric == "sqeuclidean":
-                found = _distances(rows, rows) ** 2
+                found = _distances(*_near_zero(rows, rows)) ** 2
             elif sparse.issparse(rows):
                 found = manhattan_distances(rows)
             else:  # each pair once
@@ -210,6 +215,26 @@ class Distances:
 
 def _in_c_order(rows: Any) -> Any:
     return rows if sparse.issparse(rows) else np.ascontiguousarray(rows)
+
+
+def _largest_square(rows: Any) -> float:
+    return float(row_norms(rows, squared=True).max(initial=0))
+
+
+def _near_zero(A: Any, B: Any, gamma: float = np.inf) -> tuple[Any, Any]:
+    """Sparse rows far from zero as dense ones near it, so that their distances keep their digits.
+
+    With few columns their blocks take no more memory than blocks of the kernel.
+    """
+    few = B.shape[0] and B.shape[1] <= WIDEST_DENSE
+    if not few or not any(sparse.issparse(rows) for rows in (A, B)):
+        return A, B
+    if gamma * max(_largest_square(A), _largest_square(B)) <= FAR:
+        return A, B
+    same, A = A is B, A.toarray() if sparse.issparse(A) else A
+    B = A if same else B.toarray() if sparse.issparse(B) else B
+    shifted = B - B[0]
+    return (shifted if same else A - B[0]), shifted
 
 
 def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:
@@ -297,11 +322,9 @@ def settle_gamma(kernel: Kernel, rows: Any, spread: Spread, seed: int) -> Kernel
     else:
         chosen = np.random.default_rng(seed).permutation(rows.shape[0])[:1000]
         sample = devices.host(devices.rows_at(rows, np.sort(chosen))).astype(np.float64)
-        if sparse.issparse(sample) and 3 * sample.nnz > np.prod(sample.shape):
-            sample = sample.toarray()  # takes less memory, and distances keep their digits
-            sample -= sample[0].copy()
-        elif not sparse.issparse(sample):
-            sample = sample - spread.origin
+        sample = _near_zero(sample, sample)[0]
+        if not sparse.issparse(sample):
+            sample = sample - sample[:1]
         squares = euclidean_distances(sample, squared=True)
         squares = squares[np.triu_indices_from(squares, 1)]
         square = 2 * np.median(squares) if squares.size else 0.0
