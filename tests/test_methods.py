@@ -323,6 +323,22 @@ def test_exact_kernel_on_the_linear_kernel_is_the_linear_method(blobs):
     np.testing.assert_allclose(features, linear, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [None, "standard"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_wide_rows_are_projected(rng, k, dtype, scale):
+    y = rng.integers(6, size=2500)
+    X = (rng.normal(size=(6, 150))[y] + rng.normal(size=(2500, 150)) + 5).astype(dtype)
+    model = SupervisedPCA(k, scale=scale).fit(X, y)
+    rows = X.astype(np.float64)
+    rows = rows / rows.std(axis=0) if scale else rows
+    wanted = (rows - rows.mean(axis=0)) @ model.components_.T
+    Z = model.transform(X)
+    assert Z.dtype == dtype
+    assert Z.shape == (2500, k)
+    np.testing.assert_allclose(Z, wanted, atol=1e-5 if dtype == np.float32 else 1e-12)
+
+
 @pytest.mark.parametrize("scale", ["minmax", "standard"])
 @pytest.mark.parametrize("approximation", ["orthogonal", "exact"])
 def test_kernel_methods_scale_first(blobs, approximation, scale):

@@ -23,6 +23,8 @@ from .solution import Solved, SolvedDual
 
 # Rows that are multiplied at a time where nothing else is done to them.
 PRODUCT_ROWS = 2048
+# Up to FEW columns BLAS takes less time one by one: a product with a matrix copies wide rows.
+WIDE, FEW = 128, 3
 # How many times larger than the embedding its mean may be for centring to come last.
 SAFE_TO_CANCEL = 1e3
 
@@ -58,9 +60,13 @@ def embed_several(recipe: Recipe, several: Sequence[Solved], rows: Any) -> list[
         # One product, without a copy of X: centring afterwards costs three digits at most.
         projector = np.hstack([one.projector for one in several]).astype(dtype)
         centre = np.concatenate([sum(one.centre) for one in several])
-        embedding = _blocks(
-            lambda part: part @ projector - centre, rows, edges[-1], dtype, PRODUCT_ROWS
-        )
+        few = projector.shape[0] >= WIDE and projector.shape[1] <= FEW
+
+        def product(part: Any) -> Array:
+            found = np.stack([part @ one for one in projector.T], 1) if few else part @ projector
+            return found - centre
+
+        embedding = _blocks(product, rows, edges[-1], dtype, PRODUCT_ROWS)
     else:
         scratch = Scratch()
 
