@@ -67,6 +67,25 @@ def test_a_view_is_the_fit_of_its_script(digits, changes, written, monkeypatch):
     assert fit.scores["heldout"] == pytest.approx(truth, abs=0.005)  # of equal distances
 
 
+@pytest.mark.parametrize("shuffled", [False, True], ids=["own labels", "shuffled labels"])
+def test_rows_without_a_score_are_embedded_along_the_drawn_axes_only(shuffled, monkeypatch):
+    products, embed_several = [], space.embed_several
+
+    def counted(recipe, several, rows):
+        products.append(len(rows) * sum(len(one.solution.components) for one in several))
+        return embed_several(recipe, several, rows)
+
+    monkeypatch.setattr(space, "embed_several", counted)
+    session = Session(material())
+    fit = session.fit(ControlState(components=9, shrinkage=0.1))
+    body = picture(session, fit, [7, 2], shuffled)
+    scored = len(session.known) + len(session.asked)
+    assert products == [2 * 9 * scored, 2 * len(session.X)]
+    Z = (fit.chance if shuffled else fit.Z)[session.drawn_places]
+    drawn = unpack(body)[1][0].reshape(-1, 2)
+    np.testing.assert_allclose(drawn, Z[:, [7, 2]], atol=1e-6 * np.abs(Z).max())
+
+
 KNOBS = [
     {"target_weight": 0.0},
     {"target_weight": 0.3},

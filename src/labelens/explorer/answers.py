@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from ..report.colouring import Colouring
 from ..report.columns import as_text
 from ..report.evidence import GRADES, LIGHT
 from .arranged import no_map
+from .fits import Fit
 from .rows import BLOCK, column_names, marked, short
-from .session import Fit, Session
+from .session import Session
 from .view import KERNELS, MAPS, MOST_COMPONENTS, RejectedError, whole
 
 TAIL = 0.001  # of the rows that may lie outside the frame on each side
@@ -91,10 +93,10 @@ def picture(
 
     Unless they are wanted as fitted, training rows are where models without them place them.
     """
-    honest = fit.honest[shuffled]
-    Z = (fit.chance if shuffled else fit.Z) if fitted or honest is None else honest
-    Z = Z[:, axes]
+    honest, start = fit.honest[shuffled], perf_counter()
+    Z = fit.embedded(shuffled, axes) if fitted or honest is None else honest[:, axes]
     Z = np.ascontiguousarray(Z[session.drawn_places], dtype=np.float32)
+    seconds = fit.seconds + perf_counter() - start
     which = [] if session.sampled is None else [session.sampled.astype(np.uint32)]
     header: dict[str, Any] = {
         "rough": len(session.X) if which else None,  # rows of a sample; all will follow
@@ -107,7 +109,7 @@ def picture(
         "notes": fit.notes,
         "gamma": fit.gamma,
         "scaleGamma": fit.scale_gamma,
-        "seconds": fit.seconds,
+        "seconds": seconds,
         "frame": [_frame(Z[:, j]) for j in range(len(axes))],
     }
     if fit.view.map != "components":

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from threading import RLock, Thread
 from time import perf_counter
@@ -29,9 +29,10 @@ from .._judge.trial import held_out, some_of
 from .._judge.wheel import numbered_classes
 from ..methods import KernelSupervisedPCA, SupervisedPCA
 from ..report.colouring import Colouring, families, stratified
-from ..report.evidence import Verdict, interpret
+from ..report.evidence import interpret
 from .arranged import ArrangedAtlas, Placed, base, make_wheel, no_map
 from .explored import FEWEST, SPLIT_SEED, ExploredData, read_label
+from .fits import Fit
 from .images import Pictured, pictures
 from .space import FittedSpace, Space, embed_each
 from .view import ControlState
@@ -44,24 +45,6 @@ KEPT_FITS, KEPT_SPACES = 4, 2
 ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
 MOST_AT_ONCE, SAMPLE = 100_000, 12_000  # rows, and those of a first answer where there are more
 CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    view: ControlState
-    model: Any
-    control: Any
-    Z: NDArray[Any]  # (m, k) of the rows looked at
-    chance: NDArray[Any]  # (m, k) where shuffled labels put them
-    scores: dict[str, Any]
-    verdict: Verdict
-    notes: list[str]
-    gamma: float | None
-    scale_gamma: float | None
-    seconds: float
-    exact: bool
-    # Like Z and chance, training rows placed by models fitted without them; nan for others.
-    honest: list[NDArray[Any] | None]
 
 
 class Session:
@@ -92,8 +75,8 @@ class Session:
         self.untouched = np.sort(apart[:aside][:MOST_ASKED])
         self.final: dict[int, tuple[ControlState, dict[str, Any]]] = {}  # by label: scored once
         self.asked = some_of(np.sort(apart[aside:]), MOST_ASKED, draw)
-        scored = np.concatenate([self.known, self.asked, self.untouched])
-        self.looked = np.union1d(self.drawn, scored)
+        self.judged = np.concatenate([self.known, self.asked])
+        self.looked = np.union1d(np.union1d(self.drawn, self.judged), self.untouched)
         self.sampled: NDArray[np.int64] | None = None  # which of the rows drawn a sample has
         self._begin()
         get_ready(self.X.size)
@@ -121,7 +104,7 @@ class Session:
         seen = some_of(self.drawn, SAMPLE, draw)
         rows = np.union1d(np.union1d(self.known, self.asked), np.union1d(more, seen))
         part = copy(self)
-        for name in ("sample", "drawn_places", "spread_drawn", "_spread"):
+        for name in ("sample", "drawn_places", "_judged_rows", "spread_drawn", "_spread"):
             vars(part).pop(name, None)  # which are those of all rows
         part.X, part.numbers, part.order = self.X[rows], self.numbers[rows], self.order[rows]
         part.n_train = int(np.searchsorted(rows, self.n_train))
@@ -131,6 +114,7 @@ class Session:
         part.drawn = np.flatnonzero(np.isin(rows, self.drawn))
         part.sampled = np.searchsorted(self.drawn, rows[part.drawn])
         part.known, part.asked = (np.searchsorted(rows, some) for some in (self.known, self.asked))
+        part.judged = np.concatenate([part.known, part.asked])
         part.looked = np.arange(len(rows))
         part._begin()
         part._scale_gamma, part._warmed = self._scale_gamma, True
@@ -176,21 +160,36 @@ class Session:
         exact = exact or not space.roughly(own.near)
         model, control, note = own.model, other.model, own.note
         honest: list[NDArray[Any] | None] = [None, None]
-        if view.map != "components":
-            (model, Z, honest[0]), (control, chance, honest[1]) = self._arranged(
-                view, own, other, space
-            )
-            note = ""
+
+        def looked(rows: Any) -> Any:
+            return rows if len(self.looked) == len(self.X) else rows[self.looked]
+
+        if view.map == "components" and space.rows is self.X and own.near.plain:
+            # Rows without a score are embedded when they are drawn, in the components drawn.
+            judged = embed_each([own, other], self._judged_rows)
+
+            def embedded(shuffled: bool, axes: list[int] | None) -> NDArray[Any]:
+                return embed_each([other if shuffled else own], looked(self.X), axes)[0]
+
         else:
-            whole = len(self.looked) == len(self.X)
-            Z, chance = embed_each([own, other], space.rows if whole else space.rows[self.looked])
-        scores = self._scores(self.labels[view.label], Z, chance, self.asked)
+            if view.map == "components":
+                both = embed_each([own, other], looked(space.rows))
+            else:
+                placed = self._arranged(view, own, other, space)
+                (model, control), both, honest = (list(some) for some in zip(*placed, strict=True))
+                note = ""
+            places = np.searchsorted(self.looked, self.judged)
+            judged = [Z[places] for Z in both]
+
+            def embedded(shuffled: bool, axes: list[int] | None) -> NDArray[Any]:
+                return both[shuffled] if axes is None else both[shuffled][:, axes]
+
+        scores = self._scores(self.labels[view.label], judged, self.asked)
         return Fit(
             view,
             model,
             control,
-            Z,
-            chance,
+            embedded,
             scores,
             interpret(scores, len(self.asked)),
             [said for said in (note, "" if exact else ROUGHLY) if said],
@@ -283,6 +282,10 @@ class Session:
         return numbered_classes(self._training_labels(label, mixed), self.n_train)[1:]
 
     @cached_property
+    def _judged_rows(self) -> NDArray[Any]:
+        return self.X[self.judged]
+
+    @cached_property
     def _spread(self) -> Any:
         return spread_of(self._batch(0, False))
 
@@ -333,29 +336,32 @@ class Session:
         with self._lock:
             if view.label not in self.final:
                 fit = self.fit(view, exact=False)
-                label = self.labels[view.label]
-                scores = self._scores(label, fit.Z, fit.chance, self.untouched)
+                rows = np.concatenate([self.known, self.untouched])
+                places = np.searchsorted(self.looked, rows)
+                both = [fit.Z[places], fit.chance[places]]
+                scores = self._scores(self.labels[view.label], both, self.untouched)
                 self.final[view.label] = view.plain(), scores
             return self.final[view.label]
 
     def _scores(
-        self, label: Colouring, Z: NDArray[Any], by_chance: NDArray[Any], asked: NDArray[np.int64]
+        self, label: Colouring, both: list[NDArray[Any]], asked: NDArray[np.int64]
     ) -> dict[str, Any]:
-        """1-NN accuracy, or 5-NN R^2, of rows held out, and of the same under shuffled labels."""
+        """1-NN accuracy, or 5-NN R^2, of held-out rows, and of the same under shuffled labels.
+
+        `both` are the embeddings of the rows `known`, followed by those of the rows `asked`.
+        """
         known, m = self.known, len(self.known)
-        judged = np.searchsorted(self.looked, np.concatenate([known, asked]))
         task = Task(None, label.codes, "numbers" if label.continuous else "classes")
         mixed = label.codes[self.shuffle]
 
         def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
             # Squares of distances must neither overflow nor vanish.
-            embedding = embedding[judged]
             embedding = embedding / (float(np.abs(embedding).max()) or 1.0)
             guesses = task.guesses(embedding[:m], codes[known], embedding[m:])
             return task.score(guesses, codes[asked])
 
         with one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            heldout, shuffled = pool.map(worth, (Z, by_chance), (label.codes, mixed))
+            heldout, shuffled = pool.map(worth, both, (label.codes, mixed))
         majority = None
         if not label.continuous:
             commonest = np.bincount(label.codes[: self.n_train]).argmax()

@@ -184,9 +184,17 @@ def _patiently(lock: Lock) -> Iterator[None]:
         lock.release()
 
 
-def embed_each(several: Sequence[FittedSpace], rows: Any) -> list[NDArray[Any]]:
-    """Rows of their space as each of them embeds them, (n, k)."""
-    found = embed_several(several[0].near, [solution_of(one.model) for one in several], rows)
+def embed_each(
+    several: Sequence[FittedSpace], rows: Any, axes: list[int] | None = None
+) -> list[NDArray[Any]]:
+    """Rows of their space as each of them embeds them, (n, k), or in some components alone."""
+    solved = [solution_of(one.model) for one in several]
+    if axes is not None:
+        solved = [
+            replace(one, solution=replace(part, components=part.components[axes]))
+            for one, part in ((one, one.solution) for one in solved)
+        ]
+    found = embed_several(several[0].near, solved, rows)
     if not all((np.abs(Z) < np.finfo(np.float32).max).all() for Z in found):
         raise ValueError(
             "The embedding is too large to be drawn: scale the columns, or lower gamma."
