@@ -1,17 +1,17 @@
-"""How long the explorer's page waits after a move of a slider, end to end, in headless Chromium.
+"""Response time of the explorer after a change of a setting, in headless Chromium.
 
     python benchmarks/explore.py --data DIR
 
-opens MNIST's 60,000 training rows, moves sliders as a hand would and times each from the move to
-the first frame in which the points are on their way: request, both fits, scores, transfer and
-upload to the GPU (emulated in software, unless the machine has one). They glide for 0.4 s from
-then on, and a move comes 30 ms after the answer to the one before, so the page draws while the
-server fits; a hand that does not wait has moves dropped instead. No two moves in a row ask for the
-same fit. The memory of the server and of the browser is read before and after the linear moves.
+The script opens the 60,000 training rows of MNIST and moves sliders. It times each move until the
+first frame in which the points move: request, both fits, scores, transfer, and upload to the GPU
+(emulated in software if the machine has none). The points glide for 0.4 s. The next move comes
+30 ms after the answer, so the page draws while the server fits. Two moves in a row never ask for
+the same fit. The script reads the memory of the server and of the browser before and after the
+linear moves.
 
-Then simulated rows of the shape of Covertype, 581,012 x 54 in 7 classes, and moves of kernel
-methods: their first answer is that of a sample. The figures are in docs/explore.md; with --only
-some of them are printed, and nothing is kept.
+It then opens simulated rows of the shape of Covertype, 581,012 x 54 in 7 classes, and moves
+sliders of kernel methods, whose first answer uses a sample. docs/explore.md has the figures. With
+--only or --large the script prints a part of the tables and writes no file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FLAGS = [
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--window-size=1280,900",
 ]  # fmt: skip
 SCALES = ["none", "standard", "minmax"]
-# What is moved: settings, the slider (None: settings again), and where the i-th of 100 moves goes.
+# Name of a row -> settings, the slider (None: more settings), and the value of the i-th move.
 MOVES = {
     "supervised PCA, target weight": ({}, "target-slide", lambda i: 0.99 - 0.01 * i),
     "supervised PCA, shrinkage": ({}, "shrinkage-slide", lambda i: 99 - i % 99),
@@ -61,13 +61,13 @@ MOVES = {
         {"method": "kspca", "shrinkage": 0.01}, "gamma-slide", lambda i: -1 + 0.02 * i),
 }  # fmt: skip
 AT_ONCE = 10
-WARM = 3  # moves ahead of each ten that are not counted
+WARM = 3  # moves before each ten that are not counted
 PLAIN = {
     "method": "spca", "shrinkage": 1, "target_weight": 1, "gamma": 1, "scale": "none",
     "components": 2, "seed": 0, "map": "components",
 }  # fmt: skip
 LIMITS = {"supervised": 150, "SRP": 150, "kernel": 1000}
-MOVED = {150: 100, 1000: 50}  # how often, by the limit
+MOVED = {150: 100, 1000: 50}  # number of moves, by the limit
 LARGE = 25  # moves on the large table
 
 MOVE = """
@@ -84,7 +84,7 @@ const shown = (before) => new Promise((resolve) => {
     resolve();
   };
 });
-// A first answer is made better by all rows for as long as nothing moves.
+// While no setting changes, the answer of all rows replaces that of the sample.
 const idle = async () => {
   while (pane.asking && !pane.refining) await new Promise((r) => setTimeout(r, 5));
 };
@@ -111,21 +111,21 @@ const idle = async () => {
 
 
 def covertype() -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the shape of Covertype."""
-    draw = np.random.default_rng(0)
-    y = draw.choice(7, 581_012, p=[0.365, 0.488, 0.061, 0.005, 0.016, 0.030, 0.035])
-    X = draw.normal(size=(7, 54))[y] + 3 * draw.normal(size=(len(y), 54))
+    """Simulated rows of the shape of Covertype."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(7, 581_012, p=[0.365, 0.488, 0.061, 0.005, 0.016, 0.030, 0.035])
+    X = rng.normal(size=(7, 54))[y] + 3 * rng.normal(size=(len(y), 54))
     return X.astype(np.float32), y
 
 
 def megabytes(top: int) -> int:
-    """Resident memory of a process and of those that it has started."""
+    """Resident memory of a process and of its descendants."""
     parents, pages = {}, {}
     for path in Path("/proc").glob("[0-9]*"):
         try:
             parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
             pages[int(path.name)] = int((path / "statm").read_text().split()[1])
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
     family = {top}
     while more := {pid for pid, parent in parents.items() if parent in family} - family:
@@ -134,7 +134,7 @@ def megabytes(top: int) -> int:
 
 
 class Page:
-    """The page of some rows, in a browser of its own."""
+    """The page of a data set, in its own browser."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray) -> None:
         self.explorer = Explorer(session_of(from_arrays(X, y, "rows"))).start()
@@ -154,16 +154,16 @@ class Page:
         self.explorer.stop()
 
     def memory(self) -> tuple[int, int]:
-        """Of the server's process and of the browser, MB."""
+        """MB of the server's process and of the browser."""
         self.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
         browser = megabytes(self.driver.service.process.pid)
         return megabytes(os.getpid()) - browser, browser
 
     def moved(self, name: str, moves: int) -> list[float]:
-        """Milliseconds that each move took."""
+        """Milliseconds of each move."""
         view, slider, value = MOVES[name]
         times: list[float] = []
-        for start in range(0, moves, AT_ONCE):  # a driver has little patience
+        for start in range(0, moves, AT_ONCE):  # the driver has a timeout
             ahead = [value((start + moves // 2 + j) % moves) for j in range(WARM)]
             some = [value(i) for i in range(start, min(start + AT_ONCE, moves))]
             times += self.driver.execute_async_script(
@@ -173,7 +173,7 @@ class Page:
 
 
 def measure(X: np.ndarray, y: np.ndarray, names: list[str], say: Printed, moves: int | None) -> str:
-    """A row for each kind of moves; what is said of memory."""
+    """Print a row for each kind of moves, and return the sentence about memory."""
     page = Page(X, y)
     try:
         before, linear = None, 0
@@ -191,9 +191,8 @@ def measure(X: np.ndarray, y: np.ndarray, names: list[str], say: Printed, moves:
             return ""
         (server, browser), (server_after, browser_after) = before, after
         return (
-            f"Over the {linear} moves of linear methods the memory of the server's process went "
-            f"from {server} to {server_after} MB, and that of the browser from {browser} to "
-            f"{browser_after} MB."
+            f"Memory before and after the {linear} moves of linear methods: server {server} and "
+            f"{server_after} MB, browser {browser} and {browser_after} MB."
         )
     finally:
         page.close()
@@ -201,21 +200,21 @@ def measure(X: np.ndarray, y: np.ndarray, names: list[str], say: Printed, moves:
 
 def main(data: Path | None, only: str | None, large: bool) -> None:
     say, wanted = Printed(), [name for name in MOVES if (only or "") in name]
-    head = ("what is moved", "moves", "median", "95 %", "goal")
+    head = ("setting that changes", "moves", "median", "95 %", "goal")
     if not large:
         X, y, *_ = mnist(data)
         say(f"MNIST, {len(X):,} x {X.shape[1]}:\n")
         say.head(*head)
-        told = measure(X, y, wanted, say, None)
-        say(f"\n{told}\n")
+        memory = measure(X, y, wanted, say, None)
+        say(f"\n{memory}\n")
     if large or only is None:
         X, y = covertype()
-        say(f"Simulated rows, {len(X):,} x {X.shape[1]}, in {len(set(y.tolist()))} classes, "
-            "first answers:\n")  # fmt: skip
+        say(f"Simulated rows, {len(X):,} x {X.shape[1]}, {len(set(y.tolist()))} classes, first "
+            "answers:\n")  # fmt: skip
         say.head(*head)
         measure(X, y, [name for name in wanted if name.startswith("kernel")], say, LARGE)
-    say(f"\nLoad of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, "
-        "with the server and the browser.")  # fmt: skip
+    say(f"\nLoad average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, including "
+        "the server and the browser.")  # fmt: skip
     if only is None and not large:
         say.keep("explore", machine())
 
@@ -223,6 +222,6 @@ def main(data: Path | None, only: str | None, large: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with mnist/; downloaded without it")
-    parser.add_argument("--only", help="those rows alone that have this in their name")
-    parser.add_argument("--large", action="store_true", help="the large table alone")
+    parser.add_argument("--only", help="only rows whose name contains this text")
+    parser.add_argument("--large", action="store_true", help="only the large table")
     main(**vars(parser.parse_args()))
