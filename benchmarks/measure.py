@@ -13,8 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LIBRARIES = ("labelens", "numpy", "scipy", "scikit-learn", "numba", "umap-learn")
-# Seconds. Threads of OpenBLAS spin for some 0.1 s after the last call (measured), and whoever comes
-# next has one core less.
+# Seconds. Threads of OpenBLAS occupy a core for some 0.1 s after the last call (measured).
 SETTLE = 0.15
 
 

@@ -98,7 +98,7 @@ def test_pca_is_blind_to_labels_and_says_nothing_else(run, iris):
     assert not told["notes"]
     done = run(*blind, "--target-weight", "0.5", "--force")
     assert done.exit_code == 1
-    assert "--method pca is blind to labels" in " ".join(done.output.split())
+    assert "--method pca ignores the labels" in " ".join(done.output.split())
 
 
 def test_methods_are_compared_on_ten_rows(run, iris):

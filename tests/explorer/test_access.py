@@ -36,7 +36,7 @@ def test_without_the_token(iris, path, token):
     token = token.format(token=iris.token)
     status, headers, body = ask(iris, f"/{token}/{path}" if token else f"/{path}")
     assert status == 403
-    assert b"Open the whole link" in body
+    assert b"Open the complete link" in body
     assert "default-src 'none'" in headers["content-security-policy"]
 
 

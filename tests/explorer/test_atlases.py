@@ -31,7 +31,7 @@ def test_classes_open_on_an_atlas():
     many = Session(from_arrays(np.random.default_rng(0).normal(size=(900, 3)), names))
     assert many.default().map == "components"
     assert unpack(overview(many))[0]["labels"][0]["noMap"]["atlas"].startswith(
-        "This map has at most"
+        "Atlas maps show at most"
     )
     with pytest.raises(ValueError, match="at most 200 classes"):
         many.fit(replace(many.default(), map="atlas"))

@@ -61,7 +61,7 @@ def test_suspects_are_the_wrong_labels(session, table):
     ]
     assert np.mean(right[:20]) > 0.8
     shown = 1796 - len(session.untouched)
-    assert f"{len(rows)} of {shown:,} labels look wrong" in found["sentence"]
+    assert f"{len(rows)} of {shown:,} labels are flagged" in found["sentence"]
     assert found["sentence"].endswith("Untouched rows are left out.")
     assert not np.isin(
         session.drawn[[one["row"] for one in found["suspects"]]], session.untouched
@@ -119,7 +119,7 @@ def test_numbers_and_arrays():
         body = corrected_file(counts, 0, [[row_of(counts, 3), value]], "parquet")
         found = pd.read_parquet(BytesIO(body)).n
         assert (found[3], found.dtype.kind) == (value, kind)
-    with pytest.raises(RejectedError, match="20 or more"):
+    with pytest.raises(RejectedError, match="at least 20"):
         suspects(Session(from_arrays(X[:12], y[:12])), 0)
 
 

@@ -138,7 +138,7 @@ def test_pixels_are_kept_in_half_the_memory(rng, tmp_path):
         (np.full((20, 2), np.nan), [0, 1] * 10, "NaN"),
         (np.ones((20, 2)), [0, 1] * 9, "20"),
         (np.ones((20, 2)), {}, "no columns"),
-        (np.ones((20, 2)), ["a"] * 20, "All rows have the same y"),
+        (np.ones((20, 2)), ["a"] * 20, "y has a single value, 'a'"),
     ],
 )
 def test_what_explore_refuses(X, y, words):

@@ -91,7 +91,7 @@ def test_uploads_are_checked():
         assert ask(explorer, "data/1")[0] == 200
         while upload(explorer)[0] == 200:
             pass
-        assert "At most 8" in upload(explorer)[1]["error"]
+        assert "at most 8" in upload(explorer)[1]["error"]
     finally:
         explorer.stop()
     assert explorer._sessions._folder is not None
@@ -124,7 +124,7 @@ def test_a_session_is_saved_and_opened(opened):
 def test_what_is_no_session_says_so(opened, tmp_path, text):
     (tmp_path / "other.json").write_text(text)
     opened.driver.find_element("id", "open-session").send_keys(str(tmp_path / "other.json"))
-    opened.wait("explorer.active.error.textContent.includes('is no session')")
+    opened.wait("explorer.active.error.textContent.includes('is not a session')")
 
 
 def test_undo_goes_one_change_back(opened):

@@ -49,9 +49,9 @@ def test_rows_are_found_and_the_others_hidden(opened):
     assert opened.run(shown) == 173  # untouched rows are not shown
     opened.run("document.getElementById('only').click()")
     assert opened.run(shown) == 1797 - 150
-    assert search(opened, "pixel 20 >= 16") != "No row of the picture matches."
+    assert search(opened, "pixel 20 >= 16") != "No row of the plot matches."
     assert search(opened, "odd").startswith("8")
-    assert search(opened, "no such text") == "No row of the picture matches."
+    assert search(opened, "no such text") == "No row of the plot matches."
     assert search(opened, "17") == "1 row."
     opened.wait("document.getElementById('facts').textContent.includes('Row17')")
     opened.run("document.getElementById('save-rows').click()")

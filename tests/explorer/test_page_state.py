@@ -307,7 +307,7 @@ def test_a_long_fit_can_be_cancelled(page, explorer, slow):
     score, places = page.accuracy(), page.places()
     page.run("explorer.panes[0].change({ seed: 77 })")
     page.wait("!explorer.panes[0].cancel.hidden")
-    assert "settings before" in page.run("return explorer.panes[0].took.textContent")
+    assert "previous settings" in page.run("return explorer.panes[0].took.textContent")
     assert page.run("return explorer.panes[0].root.classList.contains('stale')")
     page.run("explorer.panes[0].cancel.click()")
     page.still()

@@ -24,7 +24,7 @@ def test_a_fit_that_fails_keeps_the_last_good_picture(opened):
     page.wait("!explorer.panes[0].error.hidden")
     said = page.run("return explorer.panes[0].error.textContent")
     assert "finite" in said
-    assert "last good one" in said
+    assert "last valid fit" in said
     np.testing.assert_array_equal(page.places(), good)
     assert page.accuracy() != "" != score
     page.choose("gamma", 0.1)

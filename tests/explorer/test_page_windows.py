@@ -75,7 +75,7 @@ def test_every_kind_of_data(page, kinds):
             page.wait("document.querySelector('#group table')")
             assert "4 rows" in page.text("group")
         if name == "large":
-            assert "a sample of 200,000 is drawn" in page.text("notes")
+            assert "a sample of 200,000 of" in page.text("notes")
             assert page.run("return explorer.n") == 200_000
     assert page.errors() == []
 

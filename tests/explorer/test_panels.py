@@ -128,12 +128,12 @@ def test_untouched_rows_are_in_no_prediction_set(digits):
     assert hidden
     found = panel(digits, digits.default(), "conformal", [0, 1])
     assert "Of 300 held-out rows" in found["sentence"]
-    assert "Of the model that the atlas is made of: 1,347 training rows." in found["sentence"]
+    assert "Base model of the atlas: 1,347 training rows." in found["sentence"]
     assert not hidden & {row for mark in found["marks"] for row in mark["rows"]}
 
 
 def test_numbers_have_no_prediction_sets(numbers):
-    with pytest.raises(RejectedError, match="are of classes"):
+    with pytest.raises(RejectedError, match="need classes"):
         panel(numbers, numbers.default(), "conformal", [0, 1])
 
 
@@ -159,10 +159,10 @@ def test_untouched_rows_are_scored_once():
     guesses = KNeighborsClassifier(1).fit(fit.Z[places[0]], y[session.order][session.known])
     wanted = guesses.score(fit.Z[places[1]], y[session.order][aside])
     assert found.startswith(f"Accuracy {wanted:.3f} (95 % interval 0.")
-    assert f"chosen: {fit.scores['heldout']:.3f}" in found
+    assert f"other held-out rows is {fit.scores['heldout']:.3f}" in found
     assert panel(session, view, "final", [0, 1])["sentence"] == found
     again = panel(session, replace(view, method="spca"), "final", [0, 1])["sentence"]
-    assert again.startswith("These rows have been scored once, with other settings")
+    assert again.startswith("These rows were already scored with other settings")
     assert f"accuracy {wanted:.3f}" in again
     few = Session(from_arrays(X[:100], y[:100]))
     assert not len(few.untouched)

@@ -127,7 +127,7 @@ def test_the_button_finds_settings_and_stops(opened):
     opened.run("document.getElementById('search').click()")
     opened.wait("document.querySelector('#jobs button')")
     opened.run("document.querySelector('#jobs button').click()")
-    opened.wait("document.getElementById('search-said').textContent === 'Stopped.'")
+    opened.wait("document.getElementById('search-said').textContent === 'Cancelled.'")
     assert float(opened.accuracy()) == first
     opened.run("document.getElementById('search').click()")
     opened.wait("document.getElementById('search-said').textContent.startsWith('The best of')", 120)

@@ -37,7 +37,7 @@ class Scratch(local):
         self._given = 0
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """An array that is nobody else's until `start_over`."""
+        """An array that is not given out again until `start_over`."""
         size = prod(shape) * np.dtype(dtype).itemsize
         if self._given == len(self._buffers):
             self._buffers.append(np.empty(size, np.uint8))

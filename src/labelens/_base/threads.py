@@ -45,7 +45,7 @@ _held_in_forks: list[Any] = []
 
 
 def held_in_forks(lock: Any) -> Any:
-    """Add a re-entrant lock; whoever holds it may wait for those that are added later."""
+    """Add a re-entrant lock; its holder may wait for locks that are added later."""
     if lock not in _held_in_forks:
         _held_in_forks.append(lock)
     return lock
@@ -110,7 +110,7 @@ class _BlasOnOneThread:
             self._limiter = None
 
     def _release_control(self) -> None:
-        """Let whichever thread comes next set limits: ours are balanced, whoever sets them."""
+        """Let the next thread set limits: ours are balanced, whichever thread sets them."""
         for library in self._controller.lib_controllers:
             if hasattr(library, "clear_controlling_thread"):
                 library.clear_controlling_thread(force=True)
@@ -155,7 +155,7 @@ def working() -> Iterator[None]:
 
 
 class StoppedError(Exception):
-    """Whoever wanted the result wants it no more."""
+    """The caller no longer needs the result."""
 
 
 _stop: ContextVar[Event | None] = ContextVar("stop", default=None)
@@ -173,7 +173,7 @@ def stopping(event: Event) -> Iterator[None]:
 
 
 def go_on() -> None:
-    """Raise StoppedError if somebody has asked to stop."""
+    """Raise StoppedError if the event of `stopping` is set."""
     event = _stop.get()
     if event is not None and event.is_set():
         raise StoppedError
@@ -218,9 +218,9 @@ def side_by_side(function: Callable[[Item], Any], items: Sequence[Item], threads
 def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
     """The same items, the next one made on another thread while this one is in use.
 
-    That thread owns the generator, and closes it. Whoever leaves early does not wait for it: that
-    may happen while garbage is collected, in the middle of anything, and whatever the thread is
-    waiting for could be held by the one that collects.
+    That thread owns the generator, and closes it. A caller that leaves early does not wait for it:
+    garbage collection may close this iterator at any point, while the collecting thread holds a
+    lock that the other thread waits for.
     """
     wanted: SimpleQueue[bool] = SimpleQueue()
     made: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()

@@ -12,7 +12,7 @@ from .moments import Array
 # Dimensions above which a tree of the rows is slower than looking at all of them.
 FLAT = 6
 GROUP = 8  # columns of which the minimum is taken first
-AT_A_TIME = 128  # rows that are asked for, lest their distances leave the cache
+AT_A_TIME = 128  # rows of a product, so that distances stay in the cache
 
 
 def nearest(

@@ -39,7 +39,7 @@ class Spectrum:
         self.variances = np.maximum(variances, 0)
 
     def whitening(self, s: float) -> Axes | None:
-        """W for a shrinkage; None where B is so nearly singular that its range has to be found."""
+        """W for a shrinkage; None if B is nearly singular and its range must be found."""
         mean = float(self.variances.mean())
         units = (1 - s) * self.variances / or_one(mean) + s
         if units.min() < SAFE_TO_DIVIDE * units.max():

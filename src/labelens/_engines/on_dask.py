@@ -154,7 +154,7 @@ def _packed(thing: Any) -> bytes:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """What has been drawn goes with the tasks on purpose: it can be computed again by nobody."""
+    """Ignore the warning of large graphs: tasks contain random numbers, which cannot be redrawn."""
     with catch_warnings():
         filterwarnings("ignore", message="Sending large graph")
         yield
@@ -267,9 +267,9 @@ class Collection(DaskParts):
         blocks = _blocks(rows_of(values) if values.ndim == 2 else values)
         if len(blocks) != self.n_parts:
             raise ValueError(
-                f"{self.title} has {self.n_parts} partitions and {name} {len(blocks)}: nobody "
-                "knows which rows belong together. Repartition one of them, or make the sizes of "
-                "chunks known (compute_chunk_sizes)."
+                f"Cannot align {self.title} ({self.n_parts} partitions) with {name} "
+                f"({len(blocks)} partitions): chunk sizes are unknown. Call "
+                "`compute_chunk_sizes()` first, or repartition one of them."
             )
         return blocks
 

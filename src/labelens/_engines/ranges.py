@@ -26,7 +26,7 @@ class Range:
     def chunks(self, features: bool = True) -> Iterator[Chunk]:
         left = self.stop if self.stop is None else self.stop - self.start
         rows = self.rows
-        if left is not None:  # chunks alike, lest much be read beyond the end
+        if left is not None:  # equal chunks, so that little is read beyond the end
             blocks, most = -(-left // BLOCK_ROWS), max(1, rows // BLOCK_ROWS)
             rows = -(-blocks // -(-blocks // most)) * BLOCK_ROWS
         for chunk in self.source.chunks(rows, self.start, features):

@@ -127,8 +127,8 @@ def _beyond_chance(estimator: Any, batch: Batch, tried: list[dict[str, float]]) 
     n = batch.rows.shape[0]
     batch = batch.take(np.sort(draw.permutation(n)[:COUNTED_ROWS]))
     shuffle = shuffler(batch.rows, batch.labels)
-    # Sample weights may come from the rows or from the labels, and nobody says which of them they
-    # have to stay with: a component must exceed both kinds of shuffles.
+    # Sample weights may belong to the rows or to the labels. This is unknown here, so a component
+    # must exceed both kinds of shuffles.
     kinds = (False,) if batch.sample_weight is None else (False, True)
     orders = [(np.arange(len(batch.numbers)), False)]
     orders += [(shuffle(draw), kind) for kind in kinds for _ in range(SHUFFLES)]

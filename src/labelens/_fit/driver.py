@@ -148,7 +148,7 @@ def _look(work: Any, parts: Parts) -> tuple[Job, Batch | None]:
 
 
 def _surveyed(work: Any, parts: Parts, first: Chunk, needs: Needs) -> Job:
-    """The job, where all rows, or all labels, have to be looked at before it can be drawn."""
+    """The job, if it depends on all rows or all labels."""
     reader = work
     rows, starts = None, None
     check_rows(work, first.X, reset=True, finite=False)  # what all parts must have
@@ -183,7 +183,7 @@ def _surveyed(work: Any, parts: Parts, first: Chunk, needs: Needs) -> Job:
 class SurveyLabels:
     estimator: Any
     sample_rows: int
-    starts: Sequence[int] | None  # the number of the first row of every part; None: nobody asks
+    starts: Sequence[int] | None  # the number of the first row of each part; None: not needed
 
     def __call__(self, part: Part) -> LabelSurvey | None:
         nothing = LabelSurvey.of(self.sample_rows, _start(self.starts, part))

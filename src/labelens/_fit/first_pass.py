@@ -1,4 +1,4 @@
-"""What has to be known of all rows before the first is added to the moments, and how it merges.
+"""Statistics of all rows that a fit needs before it adds the first to the moments.
 
 By a pass over labels alone:
 

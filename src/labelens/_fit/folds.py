@@ -73,7 +73,7 @@ def cross_validate(
     """(m, n_folds): how m estimators do on every fold, fitted on the others.
 
     `fold` (n,) says where a row is held out; `judge` sees the embedding of the rows `judged`.
-    Every `random_state` has to be a number.
+    Each `random_state` must be a number.
     """
     scores = np.empty((len(estimators), int(fold.max()) + 1))
 
@@ -158,8 +158,8 @@ def embedded_without(
 ) -> Iterator[Array] | None:
     """(n, k) embeddings of all rows by models of the exact kernel, each of some rows only.
 
-    They follow from one kernel matrix and its factor. None where every model has to be fitted:
-    where its kernel, its scaling or its labels depend on the rows that it has.
+    They follow from one kernel matrix and its factor. None if each model must be fitted, because
+    its kernel, scaling or labels depend on its rows.
     """
     if not hasattr(model, "_kernelised") or not settings.keeps_rows(model):
         return None

@@ -89,7 +89,7 @@ class Recipe:
 
     @property
     def screens(self) -> bool:
-        """Whether columns have to be chosen before C_xx, which is too large for all of them."""
+        """Whether columns must be chosen before C_xx, which is too large for all of them."""
         wanted = self.scatter and self.parameters.get("n_nonzero") is not None
         wide = self.phi is not None and self.phi.n_features > WIDEST_SCREENED
         return wanted and wide and self.columns is None

@@ -156,7 +156,7 @@ class Atlas(ConformalSets, ClassifierMixin, RowMap):
         y : array-like of shape (n_samples,)
             Classes, at least two.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; the base model has to accept them.
+            Weights of the rows; the base model must accept them.
 
         Returns
         -------
@@ -187,11 +187,11 @@ class Atlas(ConformalSets, ClassifierMixin, RowMap):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Add rows, and arrange the map anew: the one that `fit` makes of all rows.
+        """Add rows, and arrange the map of all rows so far.
 
-        The estimator has to be given, with `partial_fit` and numbers for parameters that `fit`
-        takes from all rows, such as `gamma`. Up to 15,000 distinct rows are kept. `heldout_rows_`
-        are numbers of kept rows. With one class only there is no map yet.
+        `estimator` must be given, with `partial_fit` and numbers for parameters that `fit`
+        computes from all rows, such as `gamma`. Up to 15,000 distinct rows are kept.
+        `heldout_rows_` are numbers of kept rows. With one class only there is no map yet.
 
         Parameters
         ----------

@@ -129,7 +129,7 @@ def _defaults(task: Task, batch: Batch, grid: dict[str, Any], seed: int, high: b
     laplacian = not sparse.issparse(batch.rows) and pairs * d <= MOST_DIFFERENCES
     # With a component for every direction of the labels both solvers span the same space, but
     # nearest neighbours depend on the lengths of components too: the random projections weigh them
-    # by their singular values. More components than that have to be of variance.
+    # by their singular values. Further components must come from the variance.
     plans: list[tuple[bool, list[int], list[float], dict[str, Any]]] = [
         (False, [k for k in ks if k <= most], [1.0], labels),
         (False, [k for k in ks if k > most], list(TARGET_WEIGHTS), labels),

@@ -28,7 +28,7 @@ def main() -> None:
 
     try:
         app()
-    except OSError as error:  # help that nobody can read
+    except OSError as error:  # the output cannot be written
         raise SystemExit(f"Error: {error}.") from None
     finally:
         listen(signal.SIG_IGN)  # it is over but for what Python tidies up

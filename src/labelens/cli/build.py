@@ -170,7 +170,7 @@ def pick_model(
     kind: Kind,
     train: NDArray[np.intp],
 ) -> tuple[Any, str]:
-    """The estimator to fit, and why it is that one if nobody named it."""
+    """The estimator to fit, and the reason for it unless the user named it."""
     if method in (o.Method.auto, o.Method.atlas):
         bar.at(COMPARING)
         groups, nuisance = (None if a is None else a[train] for a in (table.groups, table.nuisance))

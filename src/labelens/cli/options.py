@@ -152,7 +152,7 @@ class MethodOptions:
         blind = self.method == Method.pca
         if blind and self.target_weight:
             raise ValueError(
-                f"--method pca is blind to labels: its --target-weight is 0, not "
+                f"--method pca ignores the labels: its --target-weight is 0, not "
                 f"{self.target_weight:g}; for some of both use spca."
             )
         return dict(

@@ -1,4 +1,4 @@
-"""A live page: every move of a control refits, and the points glide to their new places."""
+"""A live page: each change of a setting refits the model, and the points move."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def explore(
     *,
     height: int = 760,
 ) -> Explorer:
-    """Look at embeddings live: move a slider, and watch the points glide.
+    """Open a page that shows embeddings and refits them when a setting changes.
 
-    A page is served from this process, to this machine only. In a notebook it shows in the cell;
-    elsewhere open `explore(X, y).url` in a browser.
+    This process serves the page, to this machine only. A notebook shows the page in the cell;
+    otherwise open `explore(X, y).url` in a browser.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or DataFrame, default=None
-        None shows the data sets that come with the package.
+        None shows the bundled data sets.
     y : array-like, DataFrame, dict of columns, or names of columns of X, default=None
         Labels: one column or several to switch between; classes or numbers.
     height : int, default=760
-        Of the cell, in pixels.
+        Height of the notebook cell, in pixels.
 
     Returns
     -------
     Explorer
-        With `url` and `stop()`.
+        The running server, with `url` and `stop()`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def explore(
     True
     >>> explorer.stop()
     """
-    # The page's machinery is loaded when somebody looks.
+    # Imported here: the server's modules slow down `import labelens`.
     from .explored import bundled, from_arrays
     from .server import Explorer
     from .sessions import Sessions, session_of

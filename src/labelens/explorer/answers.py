@@ -1,10 +1,10 @@
-"""What the page is told of a session: its data, columns, pictures of fits, rows and groups.
+"""Answers to the page: the data of a session, plots of fits, and groups of rows.
 
 Arrays travel behind a JSON header, in one body:
 
     uint32 length of the header | header, padded to a multiple of 4 with spaces | arrays
 
-The header's `arrays` names the type of each and how many numbers it has.
+`arrays` in the header has the type and the length of each array.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .rows import BLOCK, column_names, marked, short
 from .session import Session
 from .view import KERNELS, MAPS, MOST_COMPONENTS, RejectedError, whole
 
-TAIL = 0.001  # of the rows that may lie outside the frame on each side
-EVERY_ROW = 2000  # up to so many rows the frame holds all
-MOST_CLASSES, MOST_DIFFERENCES = 12, 12  # told of a group
+TAIL = 0.001  # share of the rows that may be outside the frame on each side
+EVERY_ROW = 2000  # rows up to which the frame contains all
+MOST_CLASSES, MOST_DIFFERENCES = 12, 12  # listed for a group
 TYPES = {"float32": "<f4", "uint32": "<u4"}
 
 
 def pack(header: dict[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
-    """Arrays have to be float32 or uint32."""
+    """The bytes of a header and of arrays, which must be float32 or uint32."""
     parts = [np.ascontiguousarray(array).ravel() for array in arrays]
     listed = [{"type": part.dtype.name, "length": part.size} for part in parts]
     text = json.dumps(header | {"arrays": listed}, allow_nan=False).encode()
@@ -43,13 +43,13 @@ def pack(header: dict[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
 
 
 def overview(session: Session) -> bytes:
-    """All that the page needs before the first fit."""
+    """Data that the page needs before the first fit."""
     material, n, drawn = session.material, len(session.X), session.drawn
     notes = list(material.notes)
     if len(drawn) < n:
         notes.append(
-            f"Of {n:,} rows a sample of {len(drawn):,} is drawn, with classes in proportion; fits "
-            f"are on all {session.n_train:,} training rows."
+            f"The plot shows a sample of {len(drawn):,} of {n:,} rows, with classes in proportion. "
+            f"Fits use all {session.n_train:,} training rows."
         )
     header = {
         "name": short(material.name),
@@ -63,7 +63,7 @@ def overview(session: Session) -> bytes:
             {
                 "name": short(label.name),
                 "classes": len(label.names) or None,
-                # Why there is none.
+                # The reason why the label has no such map.
                 "noMap": {
                     kind: short(no_map(label, kind, len(session.looked))) for kind in MAPS[1:]
                 },
@@ -71,7 +71,7 @@ def overview(session: Session) -> bytes:
             for label in session.labels
         ],
         "columns": [short(name) for name in column_names(session)],
-        "textual": [  # columns that are searched for text
+        "textual": [  # columns in which text is searched
             j
             for j, one in enumerate(column_names(session))
             if j < len(session.labels) or one in material.shown
@@ -89,9 +89,9 @@ def overview(session: Session) -> bytes:
 def picture(
     session: Session, fit: Fit, axes: list[int], shuffled: bool, fitted: bool = True
 ) -> bytes:
-    """Two components of the rows drawn; with `shuffled` those of the control.
+    """The components `axes` of the rows drawn, of a fit or with `shuffled` of its control.
 
-    Unless they are wanted as fitted, training rows are where models without them place them.
+    Without `fitted`, training rows of an atlas are cross-fitted.
     """
     honest, start = fit.honest[shuffled], perf_counter()
     Z = fit.embedded(shuffled, axes) if fitted or honest is None else honest[:, axes]
@@ -99,7 +99,7 @@ def picture(
     seconds = fit.seconds + perf_counter() - start
     which = [] if session.sampled is None else [session.sampled.astype(np.uint32)]
     header: dict[str, Any] = {
-        "rough": len(session.X) if which else None,  # rows of a sample; all will follow
+        "rough": len(session.X) if which else None,  # the number of rows, if this is a sample
         "components": Z.shape[1] if fit.view.map != "components" else fit.view.components,
         "axes": axes,
         "scores": fit.scores,
@@ -114,7 +114,7 @@ def picture(
     }
     if fit.view.map != "components":
         model = fit.control if shuffled else fit.model
-        # In the order of the classes of the column, as the page knows them.
+        # In the order of the classes of the column, which the page uses.
         names = session.labels[fit.view.label].names
         number = {as_text(name): i for i, name in enumerate(model.classes_.tolist())}
         places = [number.get(name) for name in names]
@@ -131,7 +131,7 @@ def picture(
 
 
 def _next_step(session: Session, fit: Fit) -> dict[str, Any] | None:
-    """What to try where a fit shows little: curved directions, whitened ones, or neither."""
+    """The next method or setting to try after a low grade, if any."""
     view = fit.view
     if fit.verdict.grade not in GRADES[:3]:
         return None
@@ -149,7 +149,7 @@ def _next_step(session: Session, fit: Fit) -> dict[str, Any] | None:
 
 
 def _frame(values: NDArray[Any]) -> list[float]:
-    """Where the picture ends: a few far rows must not push all others together."""
+    """The limits of an axis, which outliers must not extend."""
     ends = [0.0, 1.0] if len(values) <= EVERY_ROW else [TAIL, 1 - TAIL]
     low, high = (float(v) for v in np.quantile(values, ends))
     if high - low <= 1e-30:
@@ -158,10 +158,12 @@ def _frame(values: NDArray[Any]) -> list[float]:
 
 
 def read_axes(value: Any, view: Any) -> list[int]:
-    """One component where there is no other, else two or three."""
+    """The components to draw: two or three, or one if there is no other."""
     most = 2 if view.map != "components" else view.components
     if not isinstance(value, list) or not min(2, most) <= len(value) <= min(3, most):
-        raise RejectedError(f"axes has to name {min(2, most)} of the components, or three.")
+        raise RejectedError(
+            f"axes must name {min(2, most)} or {min(3, most)} of {most} components."
+        )
     return [whole(axis, "axes", 0, most - 1) for axis in value]
 
 
@@ -169,7 +171,7 @@ def read_axes(value: Any, view: Any) -> list[int]:
 
 
 def describe(session: Session, bits: bytes, label: Colouring, shuffled: bool) -> dict[str, Any]:
-    """`bits` marks the members among the rows drawn, lowest bit first."""
+    """Labels and columns of a group; `bits` marks its rows among those drawn, lowest bit first."""
     inside = marked(session, bits)
     size, n = int(inside.sum()), len(inside)
     codes = label.codes[session.shuffle] if shuffled else label.codes
@@ -185,7 +187,7 @@ def describe(session: Session, bits: bytes, label: Colouring, shuffled: bool) ->
 
 
 def _shares(label: Colouring, codes: NDArray[Any], inside: NDArray[np.bool_]) -> dict[str, Any]:
-    """Classes of the group, the most frequent first."""
+    """The classes of a group, the most frequent first."""
     names = label.names
     here = np.bincount(codes[inside], minlength=len(names))
     overall = np.bincount(codes, minlength=len(names)) / len(codes)
@@ -207,17 +209,17 @@ def _shares(label: Colouring, codes: NDArray[Any], inside: NDArray[np.bool_]) ->
 
 
 def _quartiles(_: Colouring, values: NDArray[Any], inside: NDArray[np.bool_]) -> dict[str, Any]:
-    """Quartiles of the group's label, and of all rows."""
+    """The quartiles of the labels of a group, and of all rows."""
     ends = [0.0, 0.25, 0.5, 0.75, 1.0]
     group, overall = (np.quantile(some, ends).tolist() for some in (values[inside], values))
     return {"quartiles": {"group": group, "overall": overall}}
 
 
 def _differences(session: Session, inside: NDArray[np.bool_]) -> list[dict[str, Any]]:
-    """Means of the group and of the others, in units of the standard deviation of all rows."""
+    """Columns with the largest difference of means, in standard deviations of all rows."""
     n, size = len(inside), int(inside.sum())
     mean, std = session.spread_drawn
-    # The fewer rows are read; about the mean, lest digits cancel.
+    # Read the smaller part. Sum about the mean, so that no digits cancel.
     few = inside if 2 * size <= n else ~inside
     total = np.zeros(session.X.shape[1])
     rows = session.drawn[few]
@@ -225,7 +227,7 @@ def _differences(session: Session, inside: NDArray[np.bool_]) -> list[dict[str, 
         total += (session.X[rows[start : start + BLOCK]] - mean).sum(axis=0, dtype=np.float64)
     offset = total if few is inside else -total
     group, others = mean + offset / size, mean - offset / (n - size)
-    for means in (group, others):  # what is 0 but for rounding
+    for means in (group, others):  # rounding errors of 0
         means[np.abs(means) < 1e-12 * std] = 0
     apart = offset / size + offset / (n - size)
     effect = np.divide(apart, std, out=np.zeros_like(apart), where=std > 0)

@@ -1,6 +1,6 @@
-"""Maps of classes that a view may have: wheels, and atlases that are arranged once for all moves.
+"""Wheels and atlases of the explorer.
 
-Detail and temperature of an atlas only place rows, so their sliders cost no fit.
+Detail and temperature of an atlas only place rows, so their sliders need no fit.
 """
 
 from __future__ import annotations
@@ -28,33 +28,34 @@ from .explored import SPLIT_SEED
 from .view import ControlState
 
 MOST = {"wheel": 5000, "atlas": 200}  # classes
-# Training rows that arrange an atlas, each placed by models fitted without it, and rows beside them
-# that say how these models are turned, and what classes look like.
+# Training rows that arrange an atlas, placed by models fitted without them; and training rows that
+# align these models and describe the classes.
 ARRANGED, POOL = 3000, 6000
-NUMBERS = 1 << 27  # class scores that are kept
+NUMBERS = 1 << 27  # largest number of class scores in memory
 
 Placed = tuple[Any, NDArray[Any], NDArray[Any] | None]  # model, places, honest places
 
 
 def no_map(label: Colouring, kind: str, rows: int = 0) -> str:
-    """Why there is no such map of a label; empty if there is one."""
+    """The reason why a label has no such map; empty if it has one."""
     if label.continuous:
-        return f"Maps have a place for every class, and {label.name!r} holds continuous numbers."
+        return f"Maps of classes need classes, and {label.name!r} has continuous numbers."
     most = MOST[kind] if kind == "wheel" else min(MOST[kind], NUMBERS // max(1, rows))
     if len(label.names) > most:
-        return f"This map has at most {most:,} classes; {label.name!r} has {len(label.names):,}."
+        many = f"{label.name!r} has {len(label.names):,}"
+        return f"{kind.capitalize()} maps show at most {most:,} classes; {many}."
     return ""
 
 
 def base(estimator: Any, n_classes: int, n_features: int) -> int:
-    """Components of the embedding that a map is made of."""
+    """The number of components of the base model of a map."""
     return int(with_components(estimator, n_classes, n_features, None).n_components)
 
 
 def make_wheel(
     estimator: Any, model: Any, embedded: Any, looked: NDArray[Any], numbered: Any
 ) -> Placed:
-    """Of the embedded rows, the training rows first."""
+    """A wheel of embedded rows, training rows first."""
     codes, classes = numbered
     one = Wheel(estimator)
     one.n_features_in_ = model.n_features_in_
@@ -64,21 +65,21 @@ def make_wheel(
 
 @dataclass(frozen=True, eq=False)
 class ArrangedAtlas:
-    """An atlas, and what places the rows looked at whatever its detail and temperature are."""
+    """An atlas, and the scores and points that place rows at any detail and temperature."""
 
     atlas: Atlas
     scores: NDArray[Any]  # (m, c)
     points: NDArray[Any]  # (m, 2)
-    own: NDArray[np.intp]  # which of the rows looked at have arranged it
+    own: NDArray[np.intp]  # which of the rows looked at arranged the atlas
     trained: int  # how many of the rows looked at are training rows
-    crossed: tuple[NDArray[Any], NDArray[Any]]  # scores and points of `own`, held out in turn
+    crossed: tuple[NDArray[Any], NDArray[Any]]  # cross-fitted scores and points of `own`
     codes: NDArray[np.intp]  # of `own`
 
     @classmethod
     def of(
         cls, model: Any, X: NDArray[Any], embedded: Any, looked: NDArray[Any], numbered: Any
     ) -> ArrangedAtlas:
-        """Of a fitted base model, all rows, and the (n, k) embedded ones, training rows first."""
+        """The atlas of a fitted base model, of all rows and of their embedding (n, k)."""
         codes, classes = numbered
         bare = copy(model)
         vars(bare).pop("feature_names_in_", None)  # rows are arrays here
@@ -97,7 +98,7 @@ class ArrangedAtlas:
         else:
             which = np.searchsorted(pool, rows)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the page has the notes of the fit of all rows
+                warnings.simplefilter("ignore")  # the page shows warnings of the fit of all rows
                 own = labelled(np.setdiff1d(np.arange(len(codes)), rows)).fitted(clone(bare))
             places = places_without(bare, own, known.rows, which)
         go_on()
@@ -112,7 +113,7 @@ class ArrangedAtlas:
         return cls(atlas, scores, points, seen, int(trained), part, codes[rows[here]])
 
     def placed(self, view: ControlState) -> Placed:
-        """Training rows that have not arranged the atlas have no honest place."""
+        """The atlas, all places and the cross-fitted ones, nan for rows that did not arrange it."""
         atlas = copy(self.atlas)
         atlas.detail, atlas.temperature = view.detail, view.temperature or "auto"
         atlas.temperature_ = view.temperature or accurate_temperature(

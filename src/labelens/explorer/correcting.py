@@ -1,4 +1,4 @@
-"""Labels that are probably wrong, and the table with the labels that a reader has corrected."""
+"""Labels that are probably wrong, and the table with corrected labels."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FEWEST = 20  # rows that `label_issues` needs
 
 
 def suspects(session: Session, label: int) -> dict[str, Any]:
-    """The rows shown whose label is flagged, the most suspect first."""
+    """The flagged rows of the map, the most suspect first."""
     column, shown = session.labels[label], np.flatnonzero(~session.hidden)
     n = len(shown)
     if n < FEWEST:
         raise RejectedError(
-            f"There are {n} rows; suspect labels are sought among {FEWEST} or more."
+            f"The map shows {n} rows; at least {FEWEST} are needed to find suspect labels."
         )
     which = some_of(shown, MOST_JUDGED, np.random.default_rng(SPLIT_SEED))
     rows = session.drawn[which]
@@ -43,8 +43,8 @@ def suspects(session: Session, label: int) -> dict[str, Any]:
     most = "" if len(flagged) <= MOST_SUSPECTS else f"; the first {MOST_SUSPECTS} are shown"
     return {
         "title": "Suspect labels",
-        "sentence": f"{len(flagged):,} of {len(issues):,} labels{sample} look wrong{most}. About "
-        f"one in ten of them is right all the same.{aside}",
+        "sentence": f"{len(flagged):,} of {len(issues):,} labels{sample} are flagged{most}. About "
+        f"one flagged label in ten is correct.{aside}",
         "suspects": [
             {
                 "row": int(which[found.row]),
@@ -62,20 +62,20 @@ def suspects(session: Session, label: int) -> dict[str, Any]:
 
 
 def corrected_file(session: Session, label: int, changes: Any, kind: str) -> bytes:
-    """The table as it was read, with other labels in some rows: `changes` has [row, value] of each.
+    """The table with the labels in `changes`, a list of [row, value].
 
-    A value is the number of a class, or a number where labels are numbers.
+    A value is the number of a class, or the label itself if labels are continuous.
     """
     column, material = session.labels[label], session.material
     if not isinstance(changes, list) or not 0 < len(changes) <= MOST_CHANGES:
-        raise RejectedError(f"changes has to be a list of 1 to {MOST_CHANGES:,} rows and values.")
+        raise RejectedError(f"changes must be a list of 1 to {MOST_CHANGES:,} rows and values.")
     name = list(material.labels)[label]
     frame, places = _table(session)
     given = frame[name].astype(object).to_numpy()
     cells, dtype = given.copy(), frame[name].dtype
     for change in changes:
         if not isinstance(change, list) or len(change) != 2:
-            raise RejectedError("Each of changes has to be a row and a value.")
+            raise RejectedError("Each item of changes must be a row and a value.")
         row = whole(change[0], "row", 0, len(session.drawn) - 1)
         own = places[session.order[session.drawn[row]]]
         if column.continuous:
@@ -85,19 +85,23 @@ def corrected_file(session: Session, label: int, changes: Any, kind: str) -> byt
         else:
             code = whole(change[1], "value", 0, len(column.names) - 1)
             like = int(np.flatnonzero(column.codes == code)[0])
-            cells[own] = given[places[session.order[like]]]  # as the table spells this class
+            cells[own] = given[
+                places[session.order[like]]
+            ]  # the class as it is written in the table
     new = require("pandas", extra="cli").Series(cells, index=frame.index).astype(dtype)
     table = frame.assign(**{name: new})
     return written(f"corrected.{kind}", lambda path: tables.write(table, path))
 
 
 def _table(session: Session) -> tuple[Any, NDArray[np.int64]]:
-    """The table as it was read, and where in it the rows of the data are."""
+    """The table as it was read, and the places of the data's rows in it."""
     material = session.material
     if material.source is not None:
         frame, index = material.source
         if not frame.index.is_unique:
-            raise RejectedError("Rows of this table have the same index; reset it first.")
+            raise RejectedError(
+                "The index of this table has duplicates. Pass X.reset_index(drop=True)."
+            )
         return frame, frame.index.get_indexer(index)
     X = np.empty_like(session.X)
     X[session.order] = session.X

@@ -1,4 +1,4 @@
-"""What is explored: rows, columns of labels, and the Python that gets hold of them again."""
+"""The data of a session: rows, columns of labels, and the Python code that loads them."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from ..datasets import load_ionosphere, load_sonar, make_spirals, make_xor
 from ..report.colouring import Colouring, read_colouring
 from .view import ControlState
 
-FEWEST = 8  # rows, below which nothing can be held out
-SPLIT_SEED = 0  # of the rows held out, the sample drawn, and the shuffled labels
+FEWEST = 8  # rows, of which some are held out
+SPLIT_SEED = 0  # of the held-out rows, the sample of the plot, and the shuffled labels
 MOST_LABEL_COLUMNS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class ExploredData:
     name: str
-    X: NDArray[Any]  # (n, d), float32 where that loses nothing
+    X: NDArray[Any]  # (n, d), float32 if that is exact
     names: list[str]  # of the d features
     labels: dict[str, NDArray[Any]]  # (n,) each
-    shown: dict[str, Any]  # (n,) columns to look at beside the labels
+    shown: dict[str, Any]  # (n,) columns that are neither labels nor features
     notes: list[str]
     code: Callable[[str], str]  # the name of a label -> Python that sets X and y
-    # The names of columns that a saved model asks for; None where X had none.
+    # The names of columns that a saved model checks; None if X has none.
     feature_names: list[str] | None = None
     encoding: tables.TableEncoder | None = None  # of a table
-    # (n,) rising, where some rows were left out: by which the user knows the others.
+    # (n,) rising: numbers of the rows in the table; None if no rows were left out.
     numbers: NDArray[np.int64] | None = None
-    folder: Path | None = None  # of the file, where a column may name pictures
+    folder: Path | None = None  # of the file, in which a column may name image files
     source: tuple[Any, Any] | None = None  # the table as it was read, and the index of the n rows
 
 
 def from_table(
     name: str, table: tables.Table, code: str, frame: Any, folder: Path | None = None
 ) -> ExploredData:
-    """What `tables.pick` has made of a frame; `code` is the Python that makes it again."""
+    """The data of a frame after `tables.pick`; `code` is the Python code for the same."""
     kept = frame.loc[table.shown.index]
     taken = {*table.columns, *table.names}
     shown = {str(c): kept[c].array for c in kept.columns if str(c) not in taken}
@@ -77,7 +77,7 @@ def from_table(
 
 
 def _numbers(index: Any) -> NDArray[np.int64] | None:
-    """Numbers of rows of a file, some of which may have been left out; of other indices none."""
+    """Numbers of the rows of a file, of which some may be left out; None for other indices."""
     numbers = index.to_numpy()
     rising = numbers.dtype.kind == "i" and (numbers[:1] >= 0).all() and (np.diff(numbers) > 0).all()
     return numbers.astype(np.int64) if rising and numbers[-1] < 2**32 else None
@@ -92,7 +92,7 @@ def from_file(
     drop: list[str] | None = None,
     impute: str | None = None,
 ) -> ExploredData:
-    """Columns of a frame that was read from a file; `beside` is a second file, of labels."""
+    """The data of a frame that was read from a file; `beside` is a second file, of labels."""
     asked = {"features": features, "drop": drop, "impute": impute}
     given = {name: value for name, value in asked.items() if value}
     table = tables.pick(frame, labels, **given)  # type: ignore[arg-type]
@@ -107,15 +107,15 @@ def from_file(
 
 
 def from_arrays(X: Any, y: Any, name: str = "X") -> ExploredData:
-    """Arrays, or a DataFrame, as `labelens.explore` is given them."""
+    """The data of arrays, or of a DataFrame, as passed to `labelens.explore`."""
     if hasattr(X, "columns"):
         return _from_frame(X, y, name)
     if sparse.issparse(X):
-        raise TypeError("explore shows rows as they are, and X is sparse; pass X.toarray().")
+        raise TypeError("X is sparse, and explore needs a dense array. Pass X.toarray().")
     if devices.on_device(X):
         raise TypeError(
-            "explore shows rows in host memory, and X is on a device. Copy it first: X.cpu() for "
-            "torch, X.get() for CuPy."
+            "X is in GPU memory, and explore needs an array in host memory. Copy it first: X.cpu() "
+            "for torch, X.get() for CuPy."
         )
     rows = check_rows(None, X, reset=False)
     if rows.dtype.kind != "f":
@@ -126,7 +126,7 @@ def from_arrays(X: Any, y: Any, name: str = "X") -> ExploredData:
 
     def code(label: str) -> str:
         return (
-            "import numpy as np\n\n# X and y are what labelens.explore was given.\n"
+            "import numpy as np\n\n# X and y are the arguments of labelens.explore.\n"
             f"X, y = {given}, {taken[label]}"
         )
 
@@ -144,7 +144,7 @@ def _from_frame(X: Any, y: Any, name: str) -> ExploredData:
     else:
         columns, taken = _label_columns(y, len(frame))
         if clash := [c for c in columns if c in frame.columns]:
-            raise ValueError(f"{clash[0]!r} is the name of a label and of a column of X.")
+            raise ValueError(f"{clash[0]!r} is a label and a column of X. Rename one of them.")
         labels = list(columns)
         frame = pandas.concat([frame.reset_index(drop=True), pandas.DataFrame(columns)], axis=1)
         beside = ", ".join(f"{label!r}: {one}" for label, one in taken.items())
@@ -157,7 +157,7 @@ def _from_frame(X: Any, y: Any, name: str) -> ExploredData:
 
 
 def _are_names(y: Any, frame: Any) -> bool:
-    """Whether y names columns of the frame; a list of labels would repeat itself."""
+    """Whether y names columns of the frame; a list of labels has repeated values."""
     if isinstance(y, str):
         return True
     strings = isinstance(y, list) and all(isinstance(one, str) for one in y)
@@ -165,9 +165,9 @@ def _are_names(y: Any, frame: Any) -> bool:
 
 
 def _label_columns(y: Any, n: int) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """One column of labels or several, by name, and the Python that takes each of them from y."""
+    """The columns of labels, by name, and the Python code that takes each of them from y."""
     if y is None:
-        raise ValueError("y is None: there are no labels to see the data through.")
+        raise ValueError("y is None, and explore needs labels. Pass a column of labels as y.")
     if isinstance(y, Mapping) or hasattr(y, "columns"):
         names = y if isinstance(y, Mapping) else y.columns
         found = [(str(name), y[name], f"np.asarray(y[{name!r}])") for name in names]
@@ -181,11 +181,11 @@ def _label_columns(y: Any, n: int) -> tuple[dict[str, NDArray[Any]], dict[str, s
             name = str(name) if name is not None else "y"
             found = [(name, array.reshape(len(array)), "np.asarray(y).ravel()")]
     if not found:
-        raise ValueError("y has no columns: there are no labels to see the data through.")
+        raise ValueError("y has no columns, and explore needs labels. Pass at least one column.")
     if len(found) > MOST_LABEL_COLUMNS:
         raise ValueError(
-            f"y has {len(found)} columns, and at most {MOST_LABEL_COLUMNS} can be switched "
-            "between; pass those to look at."
+            f"y has {len(found)} columns; explore takes at most {MOST_LABEL_COLUMNS}. Pass fewer "
+            "columns."
         )
     return (
         {name: read_labels(column, n, None)[0] for name, column, _ in found},
@@ -194,7 +194,7 @@ def _label_columns(y: Any, n: int) -> tuple[dict[str, NDArray[Any]], dict[str, s
 
 
 def lossless(X: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in half the memory, where float32 holds them exactly."""
+    """The same numbers as float32, if that is exact."""
     if X.dtype != np.float64:
         return X
     with np.errstate(over="ignore"):
@@ -202,11 +202,11 @@ def lossless(X: NDArray[Any]) -> NDArray[Any]:
     return small if np.array_equal(small, X) else X
 
 
-# The data that come with the package ---------------------------------------------------------
+# Bundled data ----------------------------------------------------------------------------------
 
 
 def bundled() -> dict[str, Callable[[], ExploredData]]:
-    """What there is to look at without any data of one's own, by title."""
+    """The data sets of the package and of scikit-learn, by title."""
     ours, theirs = "labelens.datasets", "sklearn.datasets"
     return {
         "Digits": lambda: _bundled("Digits", theirs, load_digits, "digit"),
@@ -230,7 +230,7 @@ def _bundled(title: str, module: str, load: Callable[..., Any], label: str) -> E
 
 
 def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
-    """Python that makes the picture of a view without the page; `estimator` is that of the view."""
+    """Python code for the embedding of a view; `estimator` is that of the view."""
     label = list(material.labels)[view.label]
     method = type(estimator).__name__
     parameters = (f"{name}={value!r}" for name, value in changed_parameters(estimator).items())
@@ -247,20 +247,20 @@ def script(material: ExploredData, view: ControlState, estimator: Any) -> str:
         f"from labelens import {', '.join(names)}",
         "from labelens._judge.trial import held_out",
         *material.code(label).splitlines(),
-        f"train = ~held_out({strata}, len(X), {SPLIT_SEED})  # the rows that are fitted",
+        f"train = ~held_out({strata}, len(X), {SPLIT_SEED})  # training rows",
         f"model = {model}",
         "model.fit(X[train], y[train])",
         "Z = model.transform(X)",
     ]
     imports = {line for line in lines if line.startswith(("from ", "import "))}
-    # As isort has them: `import numpy` before `from pathlib`, the others by name.
+    # The order of isort: `import numpy` before `from pathlib`, the others by name.
     ordered = sorted(imports, key=lambda line: (line.startswith("from labelens"), line))
     body = [line for line in lines if line and line not in imports]
     return "\n".join([*ordered, "", *body, ""])
 
 
 def changed_parameters(estimator: Any) -> dict[str, Any]:
-    """Those that differ from the defaults of the method."""
+    """The parameters that differ from the defaults of the method."""
     default = type(estimator)().get_params(deep=False)
     given = estimator.get_params(deep=False)
     return {name: value for name, value in given.items() if value != default[name]}
@@ -269,6 +269,7 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
 def read_label(name: str, values: NDArray[Any]) -> Colouring:
     label = read_colouring(name, values, is_continuous(values))
     if len(label.names) == 1:
-        same = f"All rows have the same {name}, {label.names[0]!r}"
-        raise ValueError(f"{same}: there is nothing to tell apart.")
+        raise ValueError(
+            f"{name} has a single value, {label.names[0]!r}; at least two are required."
+        )
     return label

@@ -1,7 +1,7 @@
-"""Good settings for a view: `select` on training rows, in stages that the page asks for one by one.
+"""Good settings for a view: `select` on training rows, in stages that the page requests in turn.
 
-Between stages the page shows how far it has come, and may stop. Held-out rows take no part, so the
-score that the page shows of the outcome is an honest one.
+Between stages the page shows the progress, and the user can cancel. Held-out rows take no part, so
+their score stays valid.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .explored import SPLIT_SEED
 from .session import Session
 from .view import SCALES, ControlState, whole
 
-ROWS = 2000  # that settings are compared on
+ROWS = 2000  # on which settings are compared
 GAMMAS = ((0.03, 0.1), (0.3, 1.0), (3.0, 10.0))  # multiples of the rule "scale", a stage each
 SHRINKAGES = [1.0, 0.1, 0.01, 0.001]
-# The method and the gammas of each stage; components are as many as the view has.
+# The method and the gammas of each stage. The view sets the number of components.
 STAGES: list[tuple[str, tuple[float, ...]]] = [("spca", ()), *(("kspca", one) for one in GAMMAS)]
 
 
@@ -41,7 +41,7 @@ def find(session: Session, view: ControlState, stage: Any) -> dict[str, Any]:
             unit = session.gamma_of(here)
             assert unit is not None
             grid["gamma"] = [gamma * unit for gamma in gammas]
-        go_on()  # or end here, where nobody waits any more
+        go_on()  # raises if the request was cancelled
         task: Kind = "numbers" if session.labels[view.label].continuous else "classes"
         found = select(
             X, y, session.estimator(here), grid=grid, cv=3, max_rows=ROWS, task=task,

@@ -20,7 +20,7 @@ class Fit:
     view: ControlState
     model: Any
     control: Any
-    # Whether by the control, and the components wanted (None: all) -> the rows looked at, embedded.
+    # (Whether by the control, components or None for all) -> embedding of the rows looked at.
     embedded: Callable[[bool, list[int] | None], NDArray[Any]]
     scores: dict[str, Any]
     verdict: Verdict
@@ -29,7 +29,7 @@ class Fit:
     scale_gamma: float | None
     seconds: float
     exact: bool
-    # Like Z and chance, but models fitted without a training row place it; nan for some rows.
+    # Like Z and chance, but training rows are cross-fitted (nan for some); None without a map.
     honest: list[NDArray[Any] | None]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Who may ask the server of the page."""
+"""Access to the server: token, host and origin of each request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
 
 
 class Guard:
-    """Refuses whoever does not know the token, or comes by way of another site."""
+    """Rejects requests without the token, and requests from other hosts and origins."""
 
     def __init__(self, app: Any, token: str, port: int, framed: bool) -> None:
         self._app, self._token = app, token.encode()
@@ -38,7 +38,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            raise RuntimeError("Only HTTP is spoken here.")
+            raise RuntimeError("The server of the explorer speaks HTTP only.")
 
         async def sent(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -62,7 +62,7 @@ class Guard:
 
 
 async def _forbidden(scope: Any, receive: Any, send: Any) -> None:
-    text = b"Open the whole link that labelens explore has printed."
+    text = b"Open the complete link that labelens explore printed."
     headers = [(b"content-type", b"text/plain; charset=utf-8")]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": text})

@@ -1,7 +1,7 @@
-"""Pictures of rows: their columns as pixels, or a column with image files or their bytes.
+"""Images of rows: their columns as pixels, or a column with paths or bytes of image files.
 
-A picture is sent only if its first bytes are those of a PNG, JPEG, GIF or WebP; SVG may hold
-scripts. A path has to lead to a file in the folder of the data, or below it.
+The server sends a file only if it begins as PNG, JPEG, GIF or WebP does; SVG can contain scripts. A
+path must lead to a file in the folder of the data, or below it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGEST, SIDES = 4_000_000, (6, 512)  # bytes of a file; pixels of a side
 KINDS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 SMOOTH, LOPSIDED = 0.82, 2.0  # difference of adjacent pixels over that of any two; across and up
-LOOKED_AT = 300  # rows that are asked whether they are pictures
+LOOKED_AT = 300  # rows that are examined to decide whether rows are images
 
 Pictured = Callable[[int], tuple[bytes, str]]  # the place of a row -> a file and its type
 
@@ -31,7 +31,7 @@ Pictured = Callable[[int], tuple[bytes, str]]  # the place of a row -> a file an
 def pictures(
     X: NDArray[Any], shown: dict[str, Any], order: NDArray[Any], folder: Path | None
 ) -> Pictured | None:
-    """How rows of X look; `order` says which value of a column of `shown` each of them has."""
+    """The images of rows of X, if any; row i of X has the value order[i] of a column of `shown`."""
     for values in shown.values():
         some = [values[int(own)] for own in order[:LOOKED_AT]]
         if all(_bytes_of(value) is not None for value in some):
@@ -64,7 +64,7 @@ def _beside(values: Any, order: NDArray[Any], folder: Path, place: int) -> tuple
 
 
 def _smooth(sample: NDArray[np.float64]) -> bool:
-    """Whether pixels are close to those beside and above them; a spectrum has one of the two."""
+    """Whether pixels are close to the next ones across and down; spectra are so across only."""
     apart = np.random.default_rng(0).permutation(sample[0].size)
     flat = sample.reshape(len(sample), -1)
     far = np.abs(flat - flat[:, apart]).mean()
@@ -87,19 +87,21 @@ def _kind(start: bytes) -> str | None:
 def checked(body: bytes) -> tuple[bytes, str]:
     kind = _kind(body[:16])
     if kind is None or len(body) > LARGEST:
-        raise RejectedError("This row has no picture: a PNG, JPEG, GIF or WebP of at most 4 MB.")
+        raise RejectedError("This row has no image: a PNG, JPEG, GIF or WebP file of at most 4 MB.")
     return body, kind
 
 
 def _read(folder: Path, name: str) -> bytes:
-    """A file below a folder; links and dots that lead out of it lead nowhere."""
+    """The bytes of a file below a folder; links and dots must not lead out of it."""
     top = folder.resolve()
     try:
         path = (top / name).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
-        raise RejectedError("This row names a file that is not there.") from None
+        raise RejectedError("The image file of this row does not exist.") from None
     if not path.is_relative_to(top) or not path.is_file() or path.stat().st_size > LARGEST:
-        raise RejectedError("This row names no picture in the folder of the data.")
+        raise RejectedError(
+            "The image file of this row is outside the folder of the data, or too large."
+        )
     return path.read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""The link of the page for a browser on this machine, and for nobody else."""
+"""A file with the link of the page, which only this user can read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PAGE = """<!DOCTYPE html>
 
 @contextmanager
 def link_file(url: str) -> Iterator[str]:
-    """The address of a file that leads to `url`; only this user can read it.
+    """The address of a file that redirects to `url`; only this user can read it.
 
-    Every user of a machine can read the command lines of all processes, also that of the browser.
-    The token in `url` must not be there: the browser is given this file.
+    All users of a machine can read the command lines of its processes. The browser therefore gets
+    the address of this file, not `url`, which contains the token.
     """
     with TemporaryDirectory(prefix="labelens-") as folder:  # of mode 0700
         path = Path(folder) / "open.html"

@@ -1,14 +1,14 @@
-"""What the page computes on request: importances, arrows, checks of the fit, rows in doubt.
+"""Panels that the page requests: importances, arrows, checks of the fit, rows in doubt.
 
-Every panel is a dict of the same shape, whose parts are optional:
+Each panel is a dict with these fields, all optional but title and sentence:
 
     title, sentence
     heads                                          of the bars or of the table
     bars    [{name, value, text, tick}]            from 0 to `most`, or to the longest
     lines                                          a table of texts
     marks   [{name, rows}]                         groups of the rows drawn
-    arrows  [{name, at}]                           directions in the components that are drawn
-    suspects  [{row, predicted, text, quality}]    rows drawn whose label looks wrong
+    arrows  [{name, at}]                           directions in the drawn components
+    suspects  [{row, predicted, text, quality}]    rows drawn with a suspect label
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .rows import short
 from .session import Session
 from .view import ControlState, RejectedError, word
 
-ROWS = 2000  # training rows that reports are made of
+ROWS = 2000  # training rows of a report
 ATLAS_ROWS = 5000
 RESAMPLES, SHUFFLES = 10, 39
 MOST_BARS, MOST_ARROWS = 15, 10
@@ -44,7 +44,7 @@ Panel = dict[str, Any]
 
 
 def panel(session: Session, view: ControlState, what: Any, axes: list[int]) -> Panel:
-    """One of `PANELS`; `axes` are the components that the page draws."""
+    """One of `PANELS`; `axes` are the drawn components."""
     word(what, "what", PANELS)
     return PANELS[what](session, view, axes)
 
@@ -56,16 +56,17 @@ def _importances(session: Session, view: ControlState, _: list[int]) -> Panel:
     found = replace(found, names=session.material.names)
     return {
         "title": "Importance of columns",
-        "sentence": "Share of each column in the squared change of the embedding, by standard "
-        f"deviations. ±: standard deviation over {RESAMPLES} models of half of the rows. Line, "
-        f"and in brackets: mean over models of shuffled labels. {_about(session, view, X)}",
+        "sentence": "Bar: share of the column in the squared change of the embedding per standard "
+        f"deviation of the column. ±: standard deviation over {RESAMPLES} models of half of the "
+        "rows. Line, and in brackets: mean over models of shuffled labels. "
+        + _about(session, view, X),
         "heads": ["Column", "Share"],
         "bars": _bars(found),
     }
 
 
 def _arrows(session: Session, view: ControlState, axes: list[int]) -> Panel:
-    """Correlations of columns with the components that are drawn: a biplot of any method."""
+    """Correlations of columns with the drawn components: a biplot of any method."""
     fit = session.fit(view, exact=False)
     some = some_of(np.arange(len(session.looked)), ROWS, np.random.default_rng(SPLIT_SEED))
     X = session.X[session.looked[some]].astype(np.float64)
@@ -73,8 +74,8 @@ def _arrows(session: Session, view: ControlState, axes: list[int]) -> Panel:
     order = np.argsort(-np.square(at).sum(axis=1), kind="stable")[:MOST_ARROWS]
     return {
         "title": "Arrows of columns",
-        "sentence": "An arrow points to where rows with large values of the column lie. Its length "
-        "along each axis is the correlation of the column with that component.",
+        "sentence": "An arrow points to rows with large values of the column. Its length along "
+        "each axis is the correlation of the column with that component.",
         "arrows": [{"name": short(session.material.names[j]), "at": at[j].tolist()} for j in order],
         "heads": ["Column", *(f"Component {axis + 1}" for axis in axes)],
         "lines": [
@@ -98,8 +99,8 @@ def _stability(session: Session, view: ControlState, _: list[int]) -> Panel:
     )
     return {
         "title": "Stability",
-        "sentence": f"{report.verdict} Bar: mean share that is found again. Line: {STABLE:.0%}, "
-        f"from which on a component counts as stable. {_about(session, view, X)}",
+        "sentence": f"{report.verdict} Bar: mean share of the component that other models find. "
+        f"Line: {STABLE:.0%}, the limit of a stable component. {_about(session, view, X)}",
         "heads": ["Component", "Found again"],
         "bars": _bars(report),
         "most": 1,
@@ -124,7 +125,7 @@ def _permutation(session: Session, view: ControlState, _: list[int]) -> Panel:
 
 def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
     if session.labels[view.label].continuous:
-        raise RejectedError("Prediction sets are of classes, and this label is a number.")
+        raise RejectedError("Prediction sets need classes, and this label is continuous.")
     X, y = _training(session, view, ATLAS_ROWS)
     atlas = Atlas(_estimator(session, view), random_state=SPLIT_SEED).fit(X, y)
     held = np.flatnonzero((session.drawn >= session.n_train) & ~session.hidden)
@@ -139,8 +140,8 @@ def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
     )
     return {
         "title": "Rows in doubt",
-        "sentence": f"Prediction sets of an atlas hold the class of {LEVEL:.0%} of new rows. Of "
-        f"{len(held):,} held-out rows {np.mean(sizes == 1):.1%} have a set of one class. "
+        "sentence": f"Prediction sets of an atlas contain the class of {LEVEL:.0%} of new rows. Of "
+        f"{len(held):,} held-out rows, {np.mean(sizes == 1):.1%} have a set of one class. "
         + _about(session, view, X),
         "marks": [{"name": name, "rows": held[some].tolist()} for name, some in names],
     }
@@ -149,25 +150,25 @@ def _conformal(session: Session, view: ControlState, _: list[int]) -> Panel:
 def _final(session: Session, view: ControlState, _: list[int]) -> Panel:
     n = len(session.untouched)
     if not n:
-        raise RejectedError("Too few rows are held out to set some of them aside.")
+        raise RejectedError("Too few rows are held out to set some of them aside: use more rows.")
     first, scores = session.score_untouched(view)
     low, high = interval(scores, n)
     metric = "R²" if session.labels[view.label].continuous else "accuracy"
     found = (
         f"{metric} {scores['heldout']:z.3f} (95 % interval {low:z.3f} to {high:z.3f}) of {n:,} "
-        "untouched rows, which took no part in any fit, search or score"
+        "untouched rows, which no fit, search or score has used"
     )
     if first != view.plain():
         return {
             "title": "Untouched rows",
-            "sentence": "These rows have been scored once, with other settings, and a second score "
-            f"could not be trusted. Then: {found}.",
+            "sentence": "These rows were already scored with other settings. A second score would "
+            f"not be valid. The first: {found}.",
         }
     tuned = session.fit(view, exact=False).scores["heldout"]
     return {
         "title": "Untouched rows",
-        "sentence": f"{found[0].upper()}{found[1:]}. The held-out rows, by which settings may have "
-        f"been chosen: {tuned:z.3f}. The untouched rows are on the map from now on.",
+        "sentence": f"{found[0].upper()}{found[1:]}. The score of the other held-out rows is "
+        f"{tuned:z.3f}; settings may have been chosen by it. The map now shows the untouched rows.",
     }
 
 
@@ -187,17 +188,17 @@ def _bars(found: Any) -> list[dict[str, Any]]:
 
 
 def _estimator(session: Session, view: ControlState) -> Any:
-    """The one that a view is made of."""
+    """The unfitted estimator of a view, or the base model of its map."""
     return session.estimator(replace(view, components=session.components(view)))
 
 
 def _training(session: Session, view: ControlState, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Training rows and their labels; of many rows a sample."""
+    """Training rows and their labels, or a sample of them."""
     rows = some_of(np.arange(session.n_train), most, np.random.default_rng(SPLIT_SEED))
     return session.X[rows], session.values[view.label][rows]
 
 
 def _about(session: Session, view: ControlState, X: NDArray[Any]) -> str:
     n = session.n_train
-    of = "" if view.map == "components" else f"Of the model that the {view.map} is made of: "
+    of = "" if view.map == "components" else f"Base model of the {view.map}: "
     return f"{of}{'A sample of ' if len(X) < n else ''}{len(X):,} training rows."

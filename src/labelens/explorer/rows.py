@@ -1,4 +1,4 @@
-"""Single rows and columns, as the page is told of them."""
+"""Single rows and columns, as the server sends them to the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .view import RejectedError, whole
 
 MOST_TEXT = 300  # characters of one value
 MOST_COLUMNS = 5000  # to colour by
-MOST_FACTS = 400  # told of a row
+MOST_FACTS = 400  # columns shown of a row
 NEIGHBOURS = 10
 BLOCK = 4096  # rows read at a time
 
@@ -25,14 +25,14 @@ def short(value: Any) -> str:
 
 
 def column_names(session: Session) -> list[str]:
-    """Labels, features, and what was left out of both."""
+    """Labels, features, and columns that are neither."""
     material = session.material
     names = [label.name for label in session.labels] + material.names[:MOST_COLUMNS]
     return [*names, *list(material.shown)[:MOST_COLUMNS]]
 
 
 def column(session: Session, number: int) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """A column of the rows drawn, as it is and as shuffled labels have it."""
+    """A column of the rows drawn, and the same column with shuffled labels."""
     whole(number, "column", 0, len(column_names(session)) - 1)
     m, d, rows = len(session.labels), min(MOST_COLUMNS, session.X.shape[1]), session.drawn
     if number < m:
@@ -63,7 +63,7 @@ def _told(
 
 
 def row(session: Session, number: int) -> dict[str, Any]:
-    """What is known of one of the rows drawn."""
+    """Number, part, labels and columns of one of the rows drawn."""
     whole(number, "row", 0, len(session.drawn) - 1)
     place = int(session.drawn[number])
     own = int(session.order[place])
@@ -110,8 +110,8 @@ def marked(session: Session, bits: bytes) -> NDArray[np.bool_]:
     """A group as the page sends it: a bit for each of the rows drawn, lowest first."""
     n = len(session.drawn)
     if len(bits) != -(-n // 8):
-        raise RejectedError(f"A group of these rows is {-(-n // 8)} bytes long.")
+        raise RejectedError(f"A group of {n} rows must have {-(-n // 8)} bytes, not {len(bits)}.")
     marks = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), count=n, bitorder="little")
     if not marks.any():
-        raise RejectedError("The group is empty.")
+        raise RejectedError("The group is empty. Select at least one row.")
     return marks.astype(bool)

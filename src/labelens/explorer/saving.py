@@ -1,4 +1,4 @@
-"""Files that the page saves."""
+"""Files that the user saves from the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .view import ControlState
 
 
 def model_file(session: Session, view: ControlState) -> bytes:
-    """As `labelens.load` reads it: of a wheel its estimator, an atlas of all training rows."""
+    """A file for `labelens.load`: of a wheel its base model, of an atlas a fit of all rows."""
     table, n = session.material.encoding, session.n_train
     if view.map == "atlas":
         rows: Any = session.X[:n]
@@ -52,7 +52,7 @@ def embedding_file(session: Session, view: ControlState, kind: str) -> bytes:
 
 
 def report_file(session: Session, view: ControlState) -> bytes:
-    """The view as a page of its own, which needs no server."""
+    """The view as a report, a page that needs no server."""
     fit = session.fit(view)
     label = session.labels[view.label]
     rows = session.looked
@@ -67,7 +67,7 @@ def report_file(session: Session, view: ControlState) -> bytes:
     held = rows >= session.n_train
     order = np.argsort(session.numbers[rows], kind="stable")
     notes = [*session.material.notes, *fit.notes]
-    notes.append("Saved by the explorer: scores are those of the page, and settings may have been "
+    notes.append("Saved by the explorer: the scores are those of the page. Settings may have been "
                  "chosen by the same held-out rows.")  # fmt: skip
     contents = Contents(
         title=session.material.name,

@@ -1,4 +1,4 @@
-"""The server behind the page: what may be asked, whose turn it is, and who waits no more."""
+"""The server of the page: its routes, the order of requests, and their cancellation."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from .session import Session
 from .sessions import LARGEST_FILE, Sessions
 from .view import ControlState, RejectedError, truth, whole, word
 
-HOST = "127.0.0.1"  # and no other: whoever is not on this machine cannot reach the page
+HOST = "127.0.0.1"  # other machines cannot reach the page
 TEXT = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 LARGEST_BODY = 1 << 18  # bytes; a group of 200,000 rows takes 25,000
-MOST_PANES = 64  # whose turns are remembered
-PATIENCE = 1.0  # seconds that a fit has to end in when the server does
+MOST_PANES = 64  # with a known newest request
+PATIENCE = 1.0  # seconds in which a fit must end after the server was stopped
 TYPE_OF = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
 class Turns:
-    """Of many wishes for one pane only the newest is served."""
+    """The newest request of each pane; older requests are not served."""
 
     def __init__(self) -> None:
         self._newest: OrderedDict[str, int] = OrderedDict()
@@ -59,16 +59,16 @@ class Turns:
 
 
 class Work:
-    """What is being computed, one at a time; it ends early when nobody waits for it."""
+    """Computations, one at a time; a closed connection cancels its computation."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._stops: set[Event] = set()
 
     async def of(self, request: Any, wanted: Callable[[], bool], make: Callable[[], Any]) -> Any:
-        """What `make` returns on a thread; StoppedError if nobody wants it any more.
+        """The result of `make` on a thread; StoppedError if the request was cancelled.
 
-        A page that has gone, or wants something else, closes the connection.
+        A page closes the connection to cancel a request.
         """
         run_in_threadpool = require("starlette.concurrency", extra="explore").run_in_threadpool
         stop = Event()
@@ -94,7 +94,7 @@ class Work:
             self._stops.discard(stop)
 
     async def end(self, patience: float) -> None:
-        """Stop all of it, and wait for that a little."""
+        """Cancel all computations, and wait until they end or the time is over."""
         end = time.monotonic() + patience
         for stop in self._stops:
             stop.set()
@@ -103,7 +103,7 @@ class Work:
 
 
 def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool = False) -> Any:
-    """The ASGI application; `framed` says that a notebook may show it in a cell."""
+    """The ASGI application; `framed` allows notebooks to show the page in a cell."""
     Starlette = require("starlette.applications", extra="explore").Starlette
     run_in_threadpool = require("starlette.concurrency", extra="explore").run_in_threadpool
     responses = require("starlette.responses", extra="explore")
@@ -118,7 +118,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         async for part in request.stream():
             size += len(part)
             if size > most:
-                raise RejectedError(f"A message here has at most {most:,} bytes.")
+                raise RejectedError(f"The message exceeds {most:,} bytes.")
             parts.append(part)
         return b"".join(parts)
 
@@ -127,13 +127,13 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
-            raise RejectedError("This is no JSON.") from None
+            raise RejectedError("The message is not valid JSON.") from None
         if not isinstance(found, dict) or set(found) != names:
-            raise RejectedError(f"A message here has the fields {', '.join(sorted(names))}.")
+            raise RejectedError(f"The message must have the fields {', '.join(sorted(names))}.")
         return found
 
     async def read_view(request: Any, *names: str) -> tuple[Session, ControlState, dict[str, Any]]:
-        """The session and the view that a message is about, and its other fields."""
+        """The session, the view and the other fields of a message."""
         found = await read_json(request, {"data", "view", *names})
         session = await run_in_threadpool(sessions.open, found["data"])
         return session, ControlState.read(found["view"], len(session.labels)), found
@@ -142,17 +142,17 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         return JSONResponse({"error": " ".join(sentence.split())}, status)
 
     def route(path: str, handler: Any, method: str = "POST") -> Any:
-        """Of a handler that returns what to send; what goes wrong is sent in one sentence."""
+        """A route that sends what the handler returns, or the message of its error."""
 
         async def answer(request: Any) -> Any:
             try:
                 found = await handler(request)
-            except (StoppedError, asyncio.CancelledError):  # nobody reads the answer
+            except (StoppedError, asyncio.CancelledError):  # the connection is closed
                 return Response(status_code=204)
-            except RejectedError as refused:
-                return error(str(refused), 400)
+            except RejectedError as rejected:
+                return error(str(rejected), 400)
             except MemoryError:
-                return error("There is not enough memory for this fit.", 422)
+                return error("Not enough memory. Use fewer rows, columns or random features.", 422)
             except (ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError) as failed:
                 return error(str(failed), 422)
             if isinstance(found, dict):
@@ -164,7 +164,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
         return Route(top + path, answer, methods=[method])
 
     def known(path: str, answer: Callable[..., Any]) -> Any:
-        """What `answer` says of a session, and of the number in the path."""
+        """A route that sends `answer` of a session and of the number in the path."""
 
         async def handler(request: Any) -> Any:
             data, *number = request.path_params.values()
@@ -210,7 +210,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
     def image(session: Session, number: int) -> Any:
         whole(number, "row", 0, len(session.drawn) - 1)
         if session.pictured is None:
-            raise RejectedError("These rows have no pictures.")
+            raise RejectedError("These rows have no images.")
         body, kind = session.pictured(int(session.drawn[number]))
         return Response(body, media_type=kind)
 
@@ -291,7 +291,7 @@ def make_app(sessions: Sessions, token: str, port: int, work: Work, framed: bool
 
 
 def _page() -> dict[str, bytes]:
-    """Every file of the page; its colours are those of the reports."""
+    """All files of the page; its colours are those of the reports."""
     folders = files(__package__) / "page", files(report) / "map"
     found = {path.name: path.read_bytes() for folder in folders for path in folder.iterdir()}
     return found | {"palette.css": page_colours().encode()}
@@ -303,7 +303,7 @@ def always() -> bool:
 
 def _short(name: Any) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= 64:
-        raise RejectedError("client and pane have to be names of at most 64 characters.")
+        raise RejectedError("client and pane must be names of 1 to 64 characters.")
     return name
 
 
@@ -311,12 +311,12 @@ def _short(name: Any) -> str:
 
 
 class Explorer:
-    """A page that is being served; a notebook shows it in the cell.
+    """A running server of the page; a notebook shows the page in the cell.
 
     Attributes
     ----------
     url : str
-        The address, with the token that opens it.
+        The address of the page, including the token.
     """
 
     def __init__(
@@ -329,11 +329,11 @@ class Explorer:
         height: int = 760,
     ) -> None:
         uvicorn = require("uvicorn", extra="explore")
-        try:  # who comes before the server runs waits for it
+        try:  # early connections wait until the server runs
             self._socket = socket.create_server((HOST, port), backlog=128)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
-            raise OSError(f"Port {port} cannot be used: {reason}. Leave --port out.") from None
+            raise OSError(f"Port {port} cannot be used: {reason}. Omit --port.") from None
         port = self._socket.getsockname()[1]
         self.token = token or secrets.token_urlsafe(24)
         self.url = f"http://{HOST}:{port}/{self.token}/"
@@ -355,7 +355,9 @@ class Explorer:
 
         async def shutdown(sockets: Any = None) -> None:
             await work.end(PATIENCE)
-            for task in self._server.server_state.tasks:  # what does not listen
+            for (
+                task
+            ) in self._server.server_state.tasks:  # tasks that ignore the end of the connection
                 task.cancel()
             await ending(sockets)
 
@@ -365,22 +367,22 @@ class Explorer:
 
     def run(self) -> None:
         """Serve until Ctrl-C."""
-        with self._sessions:  # what was opened on the page goes with it
+        with self._sessions:  # removes the files that were opened on the page
             self._server.run(sockets=[self._socket])
 
     def start(self) -> Explorer:
-        """Serve from another thread."""
+        """Serve on another thread."""
         self._thread = Thread(target=self.run, daemon=True, name="labelens explore")
         self._thread.start()
         end = time.monotonic() + 10
         while not self._server.started:
             if not self._thread.is_alive() or time.monotonic() > end:
-                raise RuntimeError("The server of the explorer has not started.")
+                raise RuntimeError("The server of the explorer did not start within 10 seconds.")
             time.sleep(0.005)
         return self
 
     def stop(self) -> None:
-        """Stop serving; the page says that it is lost."""
+        """Stop the server; the page shows that the connection is lost."""
         self._server.should_exit = True
         if self._thread is not None:
             self._thread.join(timeout=10)

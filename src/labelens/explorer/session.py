@@ -1,4 +1,4 @@
-"""One data set under exploration: split once, and every fit judged on the rows held out."""
+"""One data set: split once, with each fit scored on the held-out rows."""
 
 from __future__ import annotations
 
@@ -37,52 +37,52 @@ from .images import Pictured, pictures
 from .space import FittedSpace, Space, embed_each
 from .view import ControlState
 
-# Rows that neighbours are looked for among, and rows that look.
+# Training rows and held-out rows of a score: each held-out row has its neighbours in the former.
 MOST_KNOWN, MOST_ASKED = 10_000, 2_500
-SHARE, FEWEST_UNTOUCHED = 1 / 3, 20  # of the rows held out, that are scored once, at the end
-QUICK = 20_000  # training rows whose atlas takes a few seconds at most
+SHARE, FEWEST_UNTOUCHED = 1 / 3, 20  # of the held-out rows, which are scored once
+QUICK = 20_000  # training rows, with which an atlas takes a few seconds
 KEPT_FITS, KEPT_SPACES = 4, 2
-ROUGHLY = "The covariance of the features is summed in single precision; saved files are exact."
-MOST_AT_ONCE, SAMPLE = 100_000, 12_000  # rows, and those of a first answer where there are more
-CHEAP, WARMING = 1e11, 2048  # steps of a covariance, rows that get compiled code loaded
+ROUGHLY = "The covariance of the features is in single precision; saved files are exact."
+MOST_AT_ONCE, SAMPLE = 100_000, 12_000  # rows; more have a first answer of a sample
+CHEAP, WARMING = 1e11, 2048  # products of a covariance; rows of a fit that loads compiled code
 
 
 class Session:
-    """Rows are kept in a new order, training rows first; `order` says which row each was."""
+    """Rows in a new order, training rows first; `order` has their numbers in the old one."""
 
     def __init__(self, material: ExploredData) -> None:
         n = len(material.X)
         if n < FEWEST:
-            raise ValueError(f"There are {n} rows; with so few nothing can be held out.")
+            raise ValueError(f"X has {n} rows; at least {FEWEST} are required to hold some out.")
         columns = list(material.labels.values())
         test = held_out(columns[0] if len(columns) == 1 else None, n, SPLIT_SEED)
-        self.trained = ~test  # (n,) in the order that rows came in
+        self.trained = ~test  # (n,) in the old order
         self.order = np.concatenate([np.flatnonzero(~test), np.flatnonzero(test)])
         self.n_train = int(n - test.sum())
         self.X = np.ascontiguousarray(material.X[self.order])
         self.numbers = self.order if material.numbers is None else material.numbers[self.order]
-        # One copy of the rows is enough.
+        # Keep one copy of the rows.
         self.material = replace(material, X=np.empty((0, self.X.shape[1])))
         draw = np.random.default_rng(SPLIT_SEED)
-        self.shuffle = draw.permutation(n)  # whose label each row has where labels are shuffled
+        self.shuffle = draw.permutation(n)  # the row whose label each row gets
         self.values = [values[self.order] for values in columns]
         self.labels = list(map(read_label, material.labels, self.values))
-        # Rows that are drawn, those that neighbours are sought among, and those that seek.
+        # Rows of the plot (drawn), and training rows (known) and held-out rows (asked) of a score.
         self.drawn = stratified(self.labels[0].strata())
         self.known = some_of(np.arange(self.n_train), MOST_KNOWN, draw)
         apart = draw.permutation(np.arange(self.n_train, n))
         aside = int(SHARE * len(apart)) if SHARE * len(apart) >= FEWEST_UNTOUCHED else 0
         self.untouched = np.sort(apart[:aside][:MOST_ASKED])
-        self.final: dict[int, tuple[ControlState, dict[str, Any]]] = {}  # by label: scored once
+        self.final: dict[int, tuple[ControlState, dict[str, Any]]] = {}  # by label
         self.asked = some_of(np.sort(apart[aside:]), MOST_ASKED, draw)
         self.judged = np.concatenate([self.known, self.asked])
         self.looked = np.union1d(np.union1d(self.drawn, self.judged), self.untouched)
-        self.sampled: NDArray[np.int64] | None = None  # which of the rows drawn a sample has
+        self.sampled: NDArray[np.int64] | None = None  # places of a sample in the rows drawn
         self._begin()
         get_ready(self.X.size)
 
     def _begin(self) -> None:
-        # What is read once: by label and whether it is shuffled; gammas by kernel and scale.
+        # Arguments: the label and whether it is shuffled; for gammas the kernel and the scale.
         self.families = cache(self._find_families)
         self._batch, self._numbered = cache(self._read_batch), cache(self._number_classes)
         self._scale_gamma = cache(self._find_scale_gamma)
@@ -93,9 +93,9 @@ class Session:
 
     @cached_property
     def sample(self) -> Session | None:
-        """The same session on part of the rows, for a first answer; None where there are few.
+        """The session of a sample of the rows, for a first answer; None if rows are few.
 
-        It has the rows that scores are made of, so that its scores are of the same rows.
+        It contains the rows `known` and `asked`, so its scores are of the same rows.
         """
         if len(self.X) <= MOST_AT_ONCE:
             return None
@@ -105,7 +105,7 @@ class Session:
         rows = np.union1d(np.union1d(self.known, self.asked), np.union1d(more, seen))
         part = copy(self)
         for name in ("sample", "drawn_places", "_judged_rows", "spread_drawn", "_spread"):
-            vars(part).pop(name, None)  # which are those of all rows
+            vars(part).pop(name, None)  # computed from all rows
         part.X, part.numbers, part.order = self.X[rows], self.numbers[rows], self.order[rows]
         part.n_train = int(np.searchsorted(rows, self.n_train))
         part.values = [values[rows] for values in self.values]
@@ -121,35 +121,35 @@ class Session:
         return part
 
     def default(self) -> ControlState:
-        """What the page shows first."""
+        """The view that the page shows first."""
         k = min(2, self.X.shape[1])
         several = len(self.labels[0].names) > 3 and self.n_train <= QUICK
         if several and not no_map(self.labels[0], "atlas", len(self.looked)):
             return ControlState(components=k, map="atlas", shrinkage=0.1)
-        # As many classes as components span too few directions; variance gives the others.
+        # c classes span c - 1 directions; variance gives the others.
         few = 0 < len(self.labels[0].names) <= k
         return ControlState(components=k, target_weight=0.9 if few else 1.0)
 
     # Fitting -------------------------------------------------------------------------------------
 
     def fit(self, view: ControlState, exact: bool = True) -> Fit:
-        """The fit of a view, its control with shuffled labels, and what both are worth.
+        """The fit of a view, its control with shuffled labels, and their scores.
 
-        What is not wanted exactly is right to what can be seen of it.
+        Without `exact`, differences are smaller than a pixel of the plot.
         """
         with self._lock:
             plain = view.plain()
             if plain in self._fits and self._fits[plain].exact >= exact:
                 self._fits.move_to_end(plain)
                 return self._fits[plain]
-            # What is not finite is refused. Threads of BLAS that have worked once spin for 0.1 s,
-            # and the blocks of rows would have one core less.
+            # Values that are not finite are rejected later. Threads of BLAS spin for 0.1 s after a
+            # product, and would take a core from the blocks of rows.
             with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
                 fit = self._fit(view, exact)
             self._fits[plain] = fit
             while len(self._fits) > KEPT_FITS:
                 self._fits.popitem(last=False)
-            if not self._warmed:  # the first picture does not wait for that
+            if not self._warmed:  # after the first plot
                 self._warmed = True
                 Thread(target=self.warm, daemon=True).start()
             return fit
@@ -165,7 +165,7 @@ class Session:
             return rows if len(self.looked) == len(self.X) else rows[self.looked]
 
         if view.map == "components" and space.rows is self.X and own.near.plain:
-            # Rows without a score are embedded when they are drawn, in the components drawn.
+            # Rows without a score are embedded for the plot, in the components that it draws.
             judged = embed_each([own, other], self._judged_rows)
 
             def embedded(shuffled: bool, axes: list[int] | None) -> NDArray[Any]:
@@ -201,7 +201,7 @@ class Session:
         )
 
     def _pair(self, view: ControlState, exact: bool) -> tuple[FittedSpace, FittedSpace, Space]:
-        """The fit and its control; they share the rows and all sums without labels in them."""
+        """The fit and its control; they share the rows and the sums that have no labels."""
         pair = []
         view = replace(view, components=self.components(view))
         for mixed in (False, True):
@@ -221,15 +221,15 @@ class Session:
         return own, control, space
 
     def estimator(self, view: ControlState) -> Any:
-        """Unfitted."""
+        """The unfitted estimator of a view."""
         return view.estimator(self.gamma_of(view), self.labels[view.label].continuous)
 
     def gamma_of(self, view: ControlState) -> float | None:
-        """What the rule "scale" comes to; None without a kernel."""
+        """The value of gamma="scale"; None without a kernel."""
         return self._scale_gamma(view.kernel, view.scale) if view.kernelised else None
 
     def embed_all(self, fit: Fit) -> NDArray[Any]:
-        """(n, k) of every row."""
+        """(n, k), the embedding of all rows."""
         if len(self.looked) == len(self.X):
             return fit.Z
         if fit.view.map != "components":
@@ -237,7 +237,7 @@ class Session:
         return embed_rows(fit.model, self.X, check_columns=False)
 
     def components(self, view: ControlState) -> int:
-        """Of the embedding that a map is made of, or that is the map."""
+        """The number of components of the map or of its base model."""
         if view.map == "components":
             return view.components
         if reason := no_map(self.labels[view.label], view.map, len(self.looked)):
@@ -248,7 +248,7 @@ class Session:
     def _arranged(
         self, view: ControlState, own: FittedSpace, other: FittedSpace, space: Space
     ) -> list[Placed]:
-        """The maps of classes of the fit and of its control."""
+        """The atlas or wheel of the fit, and that of its control."""
         models = own.model, other.model
         key = replace(view.plain(), detail=0.0, temperature=0.0, components=1)
         if key not in self._atlases:
@@ -278,7 +278,7 @@ class Session:
         return read_batch(SupervisedPCA(), rows, labels, None, True, True)
 
     def _number_classes(self, label: int, mixed: bool) -> tuple[NDArray[np.intp], list[Any]]:
-        """The number of the class of every training row, and these classes, sorted."""
+        """The class number of each training row, and the sorted classes."""
         return numbered_classes(self._training_labels(label, mixed), self.n_train)[1:]
 
     @cached_property
@@ -298,7 +298,7 @@ class Session:
         return float(settled.gamma)
 
     def _space(self, view: ControlState, recipe: Any) -> Space:
-        """The space of a view; of kernels the last few are kept."""
+        """The space of a view; of kernel spaces the last few are kept."""
         key: Hashable = "linear"
         if view.kernelised:
             one = view.plain()
@@ -319,7 +319,7 @@ class Session:
 
     @cached_property
     def pictured(self) -> Pictured | None:
-        """How a row looks, by its place; None where rows are no pictures."""
+        """The image of a row, by its place; None if rows are not images."""
         return pictures(self.X, self.material.shown, self.order, self.material.folder)
 
     @cached_property
@@ -328,11 +328,11 @@ class Session:
 
     @property
     def hidden(self) -> NDArray[np.bool_]:
-        """Which of the rows drawn are set aside, and have not been scored yet."""
+        """Which of the rows drawn are untouched: set aside, and without a score so far."""
         return np.isin(self.drawn, [] if self.final else self.untouched)
 
     def score_untouched(self, view: ControlState) -> tuple[ControlState, dict[str, Any]]:
-        """Scores of the rows that were set aside, and the first view that they were asked for."""
+        """Scores of the untouched rows, and the view that they belong to."""
         with self._lock:
             if view.label not in self.final:
                 fit = self.fit(view, exact=False)
@@ -355,7 +355,7 @@ class Session:
         mixed = label.codes[self.shuffle]
 
         def worth(embedding: NDArray[Any], codes: NDArray[Any]) -> float:
-            # Squares of distances must neither overflow nor vanish.
+            # Squares of distances must not overflow or underflow.
             embedding = embedding / (float(np.abs(embedding).max()) or 1.0)
             guesses = task.guesses(embedding[:m], codes[known], embedding[m:])
             return task.score(guesses, codes[asked])
@@ -377,14 +377,14 @@ class Session:
 
     @cached_property
     def spread_drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and standard deviation of every column over the rows drawn."""
+        """Mean and standard deviation of each column over the rows drawn."""
         rows = self.X if len(self.drawn) == len(self.X) else self.X[self.drawn]
         spread = Spread.of(rows)
         return sum(spread.mean), np.sqrt(spread.variance)  # type: ignore[return-value]
 
     def warm(self) -> None:
-        """Sum what a move of shrinkage or target weight will ask for, before anyone asks."""
-        # Numbers that are drawn: of those of the data a fit may have something to say.
+        """Compute in advance the sums for moves of shrinkage and target weight."""
+        # Simulated rows: a fit of the data could warn.
         shape = min(WARMING, len(self.X)), self.X.shape[1]
         some = np.random.default_rng(0).normal(size=shape).astype(self.X.dtype)
         KernelSupervisedPCA(1, n_random_features=64).fit(some, np.arange(len(some)) % 2)
@@ -395,6 +395,6 @@ class Session:
         recipe = draw_recipe(view.estimator(None, self.labels[0].continuous), batch)
         with self._lock:
             space = self._space(view, recipe)
-        # What cannot be summed or taken apart is told by the fit that asks for it.
+        # Errors are left to the fit that needs these sums, which raises them again.
         with suppress(ValueError, MemoryError), one_blas_thread(), np.errstate(all="ignore"):
             space.take_apart(space.moments(recipe, batch, (0, False)), recipe.parameters["scale"])

@@ -1,11 +1,11 @@
-"""Rows as a solver sees them, and sums over them that are made once and serve many fits.
+"""Features of the rows, and sums over them that many fits share.
 
     scatter, spread   depend on the rows alone
     cross             on the labels too
     sketch            on the seed and the number of components
 
-so a move of the target weight, of the shrinkage or of linear scaling costs solving only, and
-next to nothing once the scatter has been taken apart (see `spectrum`).
+A move of target weight, shrinkage or linear scaling therefore only solves, which is fast after the
+eigendecomposition of the scatter (see `spectrum`).
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from .._fit.recipe import Recipe
 from .._fit.solution import solve, too_many_components
 from .._fit.summarize import summarize
 
-LARGEST = 1 << 29  # bytes of features that are written out; more are made whenever they are needed
+LARGEST = 1 << 29  # bytes of features in memory; more are computed for each fit
 
-MOST_LABELS = 16  # whose sums are kept
-PIECE = 8 * BLOCK_ROWS  # rows whose label features exist at a time, on every thread
-WIDEST = 2048  # features whose scatter is taken apart, in seconds
-LEAST_SHRINKAGE = 1e-3  # for which single precision will do to look at a picture
+MOST_LABELS = 16  # with sums in memory
+PIECE = 8 * BLOCK_ROWS  # rows of label features in memory, for each thread
+WIDEST = 2048  # features, of which an eigendecomposition takes seconds
+LEAST_SHRINKAGE = 1e-3  # at which single precision is enough for a plot
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSpace:
-    """A solution, and the estimator that it makes."""
+    """A fitted estimator, and the maps for rows of the space."""
 
     model: Any
-    near: Recipe  # what is still to be done to the rows of the space
-    note: str  # what a fit would have warned of
+    near: Recipe  # maps from rows of the space to features
+    note: str  # the warning of `fit`, if any
 
 
 class Space:
@@ -65,13 +65,12 @@ class Space:
         if self.written:
             fits = buffer is not None and buffer.shape == shape and buffer.dtype == dtype
             self.rows = buffer if fits else np.empty(shape, dtype)
-            # BLAS may round a row otherwise in a block of another size: training rows are in the
-            # blocks of `fit`.
+            # BLAS may round differently in blocks of another size: use the blocks of `fit`.
             starts = [*range(0, n_train, BLOCK_ROWS), *range(n_train, len(X), BLOCK_ROWS)]
             blocks = map(slice, starts, [*starts[1:], len(X)])
 
             def write(here: slice) -> None:
-                with np.errstate(over="ignore", invalid="ignore"):  # shows in the sums
+                with np.errstate(over="ignore", invalid="ignore"):  # the sums are checked
                     self.rows[here] = drawn.features(X[here])
 
             for _ in in_order(write, blocks):
@@ -89,9 +88,9 @@ class Space:
         return recipe
 
     def roughly(self, recipe: Recipe) -> bool:
-        """Whether products of features in single precision save time and give the same picture.
+        """Whether products of features in single precision save time and give the same plot.
 
-        They are off by 1e-7 of the variance, and B^-1 makes 1e-7 / s of it at worst.
+        Their error is 1e-7 of the variance, and at most 1e-7 / shrinkage after B^-1.
         """
         small = self.written and self.rows.dtype == np.float32 and "scatter" not in self._parts
         return small and recipe.scatter and recipe.parameters["shrinkage"] >= LEAST_SHRINKAGE
@@ -99,18 +98,18 @@ class Space:
     def moments(
         self, recipe: Recipe, batch: Batch, labels: Hashable, exact: bool = True
     ) -> Moments:
-        """What a recipe asks for, of training rows; `labels` says which labels these are."""
+        """The moments of training rows for a recipe; `labels` is a key for the labels."""
         bare = replace(self._near(recipe), scatter=False, spread=False, noise=None)
         batch = replace(batch, rows=self.rows[: len(batch.numbers)])
 
         def part(key: Hashable, wanted: Recipe, *about: Any) -> Moments:
-            with _patiently(self._locks[key]):  # whoever comes while it is being summed waits
+            with _patiently(self._locks[key]):  # sum once
                 if key not in self._parts:
                     found = _summed(wanted, batch, *about)
                     if not found.finite():
                         raise ValueError(
-                            "Sums over the rows are not finite: the numbers are too large for this "
-                            "kernel coefficient or scaling."
+                            "Sums over the rows overflow. Scale the columns, or choose another "
+                            "kernel coefficient."
                         )
                     self._parts[key] = found
                     crosses = [known for known in list(self._parts) if isinstance(known, tuple)]
@@ -118,7 +117,7 @@ class Space:
                         self._parts.pop(old, None)
                 return self._parts[key]
 
-        # Numbers are seen through waves, which may be drawn; classes are what they are.
+        # Continuous labels have random features (waves), which are part of the key.
         waves = getattr(recipe.psi, "frequencies", np.zeros(0)).tobytes()
         whole = part(("cross", labels, waves, recipe.label_scatter), bare)
         assert whole.cross is not None
@@ -131,7 +130,7 @@ class Space:
         if recipe.spread:
             whole = replace(whole, spread=part("spread", replace(alone, spread=True)).spread)
         if recipe.noise is not None:
-            if self._noise != recipe.noise:  # of sketches the last one is enough
+            if self._noise != recipe.noise:  # keep the last sketch only
                 self._parts.pop("sketch", None)
                 self._noise = recipe.noise
             found = part("sketch", replace(alone, noise=recipe.noise))
@@ -139,7 +138,7 @@ class Space:
         return whole
 
     def take_apart(self, moments: Moments, first: str | None) -> None:
-        """Make moves of target weight and shrinkage cheap, under every scaling of the moments."""
+        """Decompose the scatter for each scaling, for moves of target weight and shrinkage."""
         scatter, spread = moments.scatter, moments.spread
         if scatter is None or spread is None or len(scatter.origin) > WIDEST:
             return
@@ -148,7 +147,7 @@ class Space:
             self._spectra[scale] = Spectrum(scatter.rescaled(factor * np.ones(len(scatter.origin))))
 
     def solved(self, estimator: Any, recipe: Recipe, moments: Moments) -> FittedSpace:
-        """The estimator as `fit` would have left it."""
+        """The estimator in the state after `fit`."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 solution = solve(recipe, moments, self._whitenings(recipe, moments))
@@ -161,7 +160,7 @@ class Space:
         return FittedSpace(estimator, self._near(recipe), note)
 
     def _whitenings(self, recipe: Recipe, moments: Moments) -> dict[float, Any]:
-        """By shrinkage, for the control and for other moves; the last one is kept."""
+        """The last whitening, by shrinkage, for the control and for other moves."""
         scale = recipe.parameters["scale"] if recipe.scaling is None else None
         shrinkage, spectrum = recipe.parameters["shrinkage"], self._spectra.get(scale)
         key = scale, shrinkage, id(moments.scatter), spectrum is None
@@ -175,7 +174,7 @@ class Space:
 
 @contextmanager
 def _patiently(lock: Lock) -> Iterator[None]:
-    """Hold a lock; who is asked to stop while waiting for it does."""
+    """Hold a lock; raise StoppedError if the request is cancelled during the wait."""
     while not lock.acquire(timeout=0.1):
         go_on()
     try:
@@ -187,7 +186,7 @@ def _patiently(lock: Lock) -> Iterator[None]:
 def embed_each(
     several: Sequence[FittedSpace], rows: Any, axes: list[int] | None = None
 ) -> list[NDArray[Any]]:
-    """Rows of their space as each of them embeds them, (n, k), or in some components alone."""
+    """The embeddings (n, k) of rows of a space, or only the components `axes`."""
     solved = [solution_of(one.model) for one in several]
     if axes is not None:
         solved = [
@@ -197,13 +196,13 @@ def embed_each(
     found = embed_several(several[0].near, solved, rows)
     if not all((np.abs(Z) < np.finfo(np.float32).max).all() for Z in found):
         raise ValueError(
-            "The embedding is too large to be drawn: scale the columns, or lower gamma."
+            "The embedding is too large to draw (float32). Scale the columns, or lower gamma."
         )
     return found
 
 
 def _summed(recipe: Recipe, batch: Batch, mean: Any = None, dtype: Any = None) -> Moments:
-    """The moments of all rows of a batch, every one of which has a label; their mean helps."""
+    """The moments of a batch without unlabelled rows; a scatter is about the given `mean`."""
     if recipe.scatter and recipe.plain:
         return Moments(len(batch.numbers), None, None, Scatter.around(batch.rows, mean, dtype))
     if not hasattr(recipe.psi, "frequencies"):
@@ -214,7 +213,7 @@ def _summed(recipe: Recipe, batch: Batch, mean: Any = None, dtype: Any = None) -
         piece = replace(batch, **{name: getattr(batch, name)[here] for name in names})
         return piece, recipe.encode(piece)
 
-    total: Moments | None = None  # the waves of all labels at once may be far larger than the rows
+    total: Moments | None = None  # waves of all labels could be larger than the rows
     for piece, right in in_order(encoded, range(0, len(batch.numbers), PIECE)):
         total = summarize(recipe, piece, right, total)
     assert total is not None

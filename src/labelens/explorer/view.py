@@ -1,4 +1,4 @@
-"""What the page asks for: every setting of one view, read strictly."""
+"""The settings of a view, with checks of messages from the page."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ MOST_COMPONENTS, MOST_FEATURES, LARGEST_SEED = 64, 4096, 2**32 - 1
 
 
 class RejectedError(ValueError):
-    """A message that no page of ours would send."""
+    """A message that the page of this version does not send."""
 
 
 @dataclass(frozen=True)
 class ControlState:
-    """One setting of the controls; equal ones have equal pictures."""
+    """The settings of one view; equal settings give equal plots."""
 
     label: int = 0  # which column of labels
     method: str = "spca"
     kernel: str = "rbf"
-    gamma: float = 1.0  # in multiples of what the rule "scale" gives
+    gamma: float = 1.0  # a multiple of gamma="scale"
     components: int = 2
     target_weight: float = 1.0
     shrinkage: float = 1.0
     label_shrinkage: float = 1.0
     scale: str = "standard"
-    features: int = 1024  # random ones
+    features: int = 1024  # random features
     seed: int = 0
-    map: str = "components"  # or classes in two dimensions, whose model has a component less
+    map: str = (
+        "components"  # one of MAPS; the base model of the others has n_classes - 1 components
+    )
     detail: float = 0.85  # of an atlas
-    temperature: float = 0.0  # of an atlas; 0 for the one that held-out rows choose
+    temperature: float = 0.0  # of an atlas; 0: chosen by held-out rows
 
     @classmethod
     def read(cls, message: Any, n_labels: int) -> ControlState:
-        """From JSON; all fields have to be there, and no others."""
+        """The view of a JSON message, which must have all fields and no others."""
         wanted = {field.name for field in fields(cls)}
         if not isinstance(message, dict) or set(message) != wanted:
-            raise RejectedError(f"A view has exactly the fields {', '.join(sorted(wanted))}.")
+            raise RejectedError(f"A view must have exactly the fields {', '.join(sorted(wanted))}.")
         return cls(
             label=whole(message["label"], "label", 0, n_labels - 1),
             method=word(message["method"], "method", METHODS),
@@ -68,11 +70,11 @@ class ControlState:
 
     @property
     def seeded(self) -> bool:
-        """Whether anything is drawn at random."""
+        """Whether the method uses random numbers."""
         return self.method in ("srp", "ksrp") or (self.kernelised and self.kernel != "linear")
 
     def plain(self) -> ControlState:
-        """With all that the method does not look at at its first value, so that equals meet."""
+        """The same view with defaults for settings that the method does not use."""
         same: dict[str, Any] = {}
         if self.map != "atlas":
             same |= {"detail": 0.85, "temperature": 0.0}
@@ -87,7 +89,7 @@ class ControlState:
         return replace(self, **same)
 
     def estimator(self, scale_gamma: float | None, continuous: bool) -> Any:
-        """Unfitted; `scale_gamma` is what the rule "scale" comes to."""
+        """The unfitted estimator; `scale_gamma` is the value of gamma="scale"."""
         method, view = METHODS[self.method], self.plain()
         parameters: dict[str, Any] = {
             "n_components": self.components,
@@ -98,19 +100,19 @@ class ControlState:
             "random_state": self.seed,
         }
         if continuous:
-            parameters["label_kernel"] = "rbf"  # also for whole numbers, which are classes else
+            parameters["label_kernel"] = "rbf"  # by default whole numbers are classes
         if is_kernel_method(method):
             assert scale_gamma is not None
-            width = "scale" if view.gamma == 1 else view.gamma * scale_gamma
+            gamma = "scale" if view.gamma == 1 else view.gamma * scale_gamma
             parameters |= {
-                "kernel": self.kernel, "gamma": width, "n_random_features": view.features
+                "kernel": self.kernel, "gamma": gamma, "n_random_features": view.features
             }  # fmt: skip
         return method(**parameters)
 
 
 def whole(value: Any, name: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise RejectedError(f"{name} has to be a whole number from {low} to {high}.")
+        raise RejectedError(f"{name} must be a whole number from {low} to {high}.")
     return value
 
 
@@ -118,17 +120,17 @@ def number(value: Any, name: str, low: float, high: float, above: bool = False) 
     good = type(value) is float or (type(value) is int and abs(value) < 2**53)
     if not good or not math.isfinite(value) or not low <= value <= high or (above and value == low):
         limits = f" from {low:g} to {high:g}" if high < math.inf else f" above {low:g}"
-        raise RejectedError(f"{name} has to be a number{limits}.")
+        raise RejectedError(f"{name} must be a number{limits}.")
     return float(value)
 
 
 def word(value: Any, name: str, known: Any) -> str:
     if not isinstance(value, str) or value not in known:
-        raise RejectedError(f"{name} has to be one of {', '.join(known)}.")
+        raise RejectedError(f"{name} must be one of {', '.join(known)}.")
     return value
 
 
 def truth(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
-        raise RejectedError(f"{name} has to be true or false.")
+        raise RejectedError(f"{name} must be true or false.")
     return value

@@ -5,8 +5,8 @@ describes them. It contains no code, and loading runs none. Every class that a f
 a fixed table. Every number, shape and size is checked before it is used, and a file with one wrong
 bit raises ValueError.
 
-labelens reads and writes the format itself: a strict reader has to see duplicate keys, gaps and
-sizes before it allocates memory, and the writer has to be atomic without a copy. A test reads the
+labelens reads and writes the format itself: a strict reader must see duplicate keys, gaps and
+sizes before it allocates memory, and the writer must be atomic without a copy. A test reads the
 files with the safetensors library.
 
     8 bytes                 length of the index, little-endian

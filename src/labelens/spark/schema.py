@@ -102,7 +102,7 @@ class FrameColumns:
 
 
 def quoted(name: str) -> str:
-    """Lest dots in a name be taken for fields of a struct."""
+    """The name in backticks, so that its dots are not read as fields of a struct."""
     return "`" + name.replace("`", "``") + "`"
 
 

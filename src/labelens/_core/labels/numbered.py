@@ -30,8 +30,8 @@ def as_integers(y: Any) -> NDArray[np.int64] | None:
 class NumberedLabels:
     """A column of integer labels on a device; to a label map it looks like an array of them.
 
-    To bring a million labels over and number them takes longer than to fit them. They are numbered
-    on the device, and only if somebody asks.
+    Copying a million labels to the host and numbering them takes longer than the fit. They are
+    numbered on the device, when their numbers are first needed.
     """
 
     given: Any  # (n,) on the device

@@ -30,7 +30,7 @@ class Transformed:
         return cls(fitted, fitted.transform(devices.host(devices.rows_at(rows, slice(1)))).shape[1])
 
     def __call__(self, rows: Any, empty: Empty = np.empty) -> Any:
-        if devices.on_device(rows):  # somebody else's code, which runs on the host
+        if devices.on_device(rows):  # the code of the transformer runs on the host
             features = self(devices.host(rows))
             dense = features.toarray() if sparse.issparse(features) else features
             return devices.like(dense, rows)

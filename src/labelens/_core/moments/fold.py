@@ -41,7 +41,7 @@ def blocks(rows: Any, width: int) -> Iterator[slice]:
 
 
 def far_from_zero(rows: Any) -> Any:
-    """Whether sums about zero would lose digits: on the device, so that nobody waits for it."""
+    """Whether sums about zero would lose digits: on the device, without a transfer to the host."""
     xp = devices.namespace(rows)
     some = rows[:: max(1, rows.shape[0] // LOOKED_AT), :]
     return xp.any(xp.abs(xp.mean(some, axis=0)) > NEAR_ZERO * xp.std(some, axis=0))

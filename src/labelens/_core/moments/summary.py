@@ -94,7 +94,7 @@ def _merged(mine: Any, other: Any, reuse: bool) -> Any:
     if mine is None:
         return other
     if other is None:
-        # A copy, lest a later merge that may reuse our arrays takes those of `self`.
+        # A copy, so that a later merge with reuse does not overwrite the arrays of `self`.
         return mine if reuse else deepcopy(mine)
     return mine.merge(other, reuse)
 

@@ -1,9 +1,9 @@
-"""Where rows come from: one kind of source a file, each a stream of chunks in the order of rows.
+"""Sources of rows, one kind in each file: streams of chunks in the order of rows.
 
     arrays.py    arrays, sparse matrices, frames and .npz files, which are in memory
     npy.py       .npy files, read into one buffer
     columns.py   files of columns, read into one buffer: parquet, Arrow and CSV (formats.py)
-    rows.py      record batches as rows, whoever reads them; vectors.py: columns of Spark's vectors
+    rows.py      record batches as rows, from any reader; vectors.py: columns of Spark's vectors
     batches.py   any iterable of (X, y)
 
 A source is cut into chunks of any number of rows, starting at any row; only the last chunk may be

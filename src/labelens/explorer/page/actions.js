@@ -1,4 +1,4 @@
-// What buttons and keys do.
+// Actions of buttons and keys.
 
 import { openData, openSession, saveSession } from "./files.js";
 import { find } from "./dom.js";

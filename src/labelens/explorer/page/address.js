@@ -1,7 +1,7 @@
-// All that the page remembers, as text in its address: reload, back and forward bring it back.
+// The state of the page as text in its address, for reload, back and forward.
 
-const MOST = 12000; // characters of a group; a larger one is not remembered
-const PAUSE = 800; // ms: changes that follow each other faster are one step back
+const MOST = 12000; // characters of a group; a larger group is not in the address
+const PAUSE = 800; // ms between two steps of "back"; faster changes are one step
 
 // Lengths of runs of rows outside and inside a group, in turn, as base64.
 export function packed(marks, most = MOST) {
@@ -40,7 +40,7 @@ export function unpacked(text, n) {
 
 const numbers = (list) => list.map((v) => Number(v.toFixed(4))).join("_");
 
-// `told` -> text. Of views only what differs from the first one of the data.
+// `told` -> text, with the settings that differ from the first view of the data.
 export function write(told, first) {
   const found = new URLSearchParams();
   for (const [name, value, usual] of [["data", told.data, 0], ["part", told.part, "all"],
@@ -70,10 +70,10 @@ export function write(told, first) {
 const whole = (text, usual) => (/^\d{1,9}$/.test(text || "") ? Number(text) : usual);
 const among = (text, known) => (known.includes(text) ? text : known[0]);
 
-// Which data set the text is about.
+// The data set of the text.
 export const dataOf = (text) => whole(new URLSearchParams(text).get("data"), 0);
 
-// Text that anybody may have written -> `told`, whole; what makes no sense is as usual.
+// Text from any source -> `told`, with defaults for values that are not valid.
 export function read(text, overview, n) {
   const found = new URLSearchParams(text);
   const viewOf = (number) => {
@@ -120,7 +120,7 @@ export function remember(text) {
   history[step](null, "", `#${text}`);
 }
 
-// What the page shows first is no step to go back from.
+// The first view is not a step of "back".
 export function settle(text) {
   last = -PAUSE;
   if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? `#${text}` : "#");

@@ -1,4 +1,4 @@
-// The settings: what they show is the view of the active pane, and a move of one changes it.
+// The settings of the active pane.
 
 import { find, short } from "./dom.js";
 
@@ -6,17 +6,17 @@ const KERNELISED = new Set(["kspca", "ksrp"]);
 const KERNEL_NAMES = { rbf: "Gaussian", laplacian: "Laplacian", matern: "Matérn" };
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-// The box of each number of a view; its limits are those that the server has.
+// The box of each number of a view, with the limits of the server.
 const BOXES = {
   features: "features", components: "components", target_weight: "target", shrinkage: "shrinkage",
   label_shrinkage: "label-shrinkage", seed: "seed", detail: "detail", temperature: "temperature",
 };
 const WHOLE = new Set(["features", "components", "seed"]);
 const LISTS = ["method", "kernel", "scale", "map"];
-// Of the others nothing is drawn at random.
+// The other methods use no random numbers.
 const seeded = (view) => ["srp", "ksrp"].includes(view.method)
   || (view.method === "kspca" && view.kernel !== "linear");
-const COLDEST = -2; // of the logarithmic slider, where the temperature is chosen
+const COLDEST = -2; // on the logarithmic slider: the temperature is chosen by held-out rows
 const precise = (value) => Number(value.toPrecision(6));
 // 0 at the left, then 10^-4 to 1 on a logarithmic scale.
 const fromShrinkage = (p) => (p === 0 ? 0 : precise(10 ** (4 * (p - 1) / 99 - 4)));
@@ -28,7 +28,7 @@ export class Controls {
     this.app = app;
     const send = (changes) => app.active.change(this.tidy({ ...this.view, ...changes }));
     const on = (id, kind, act) => find(id).addEventListener(kind, act);
-    // A number box and a slider that say the same; the box takes what the slider cannot reach.
+    // A number box and a slider for the same value; the box accepts values beyond the slider.
     const pair = (id, name, fromSlide, read = Number) => {
       on(`${id}-slide`, "input", () => {
         const value = fromSlide(Number(find(`${id}-slide`).value));
@@ -71,8 +71,8 @@ export class Controls {
 
   get view() { return this.app.active.view; }
 
-  // Every value within its limits, whoever wrote it: a view that the server would reject, and all
-  // that come after it, must not come into being.
+  // All values within their limits, from any source: the server rejects other views, and each view
+  // starts from the one before.
   tidy(view) {
     const { overview } = this.app;
     for (const [name, id] of Object.entries(BOXES)) {
@@ -95,7 +95,7 @@ export class Controls {
     return (picture && picture.scaleGamma) || 1;
   }
 
-  // For a data set that has just been opened.
+  // After a data set was opened.
   offer(overview) {
     find("label").replaceChildren(...overview.labels.map(({ name, classes }, j) => new Option(
       `${name} (${classes === null ? "numbers" : `${classes} classes`})`, j)));
@@ -106,7 +106,7 @@ export class Controls {
     find("components-slide").max = Math.min(20, overview.mostComponents);
   }
 
-  // All settings as they are; a slider that is being moved is left alone.
+  // Show all settings, but do not touch a slider that is being moved.
   show(moving = "") {
     const { view } = this;
     const put = (id, value) => { if (id !== moving) find(id).value = value; };

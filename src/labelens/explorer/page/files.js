@@ -1,4 +1,4 @@
-// Files that the reader opens: tables, and sessions that the page has saved.
+// Files that the user opens: tables, and saved sessions.
 
 import * as address from "./address.js";
 import { find, say } from "./dom.js";
@@ -25,14 +25,14 @@ export function saveSession(app) {
 export async function openSession(app, input) {
   try {
     const [file] = input.files;
-    if (file.size > LARGEST) throw new Error(`${file.name} is too large for a session.`);
+    if (file.size > LARGEST) throw new Error(`${file.name} is too large for a session (at most 4 MB).`);
     let told;
     try { told = JSON.parse(await file.text()); } catch { told = null; }
     if (!told || told.kind !== KIND || told.version !== 1 || typeof told.address !== "string") {
-      throw new Error(`${file.name} is no session of this page.`);
+      throw new Error(`${file.name} is not a session of labelens explore.`);
     }
     const data = told.data === app.overview.name ? app.data : app.titles.indexOf(told.data);
-    if (data < 0) throw new Error(`This session is of “${told.data}”; open these data first.`);
+    if (data < 0) throw new Error(`This session needs the data “${told.data}”. Open them first.`);
     const found = new URLSearchParams(told.address);
     found.set("data", data);
     await app.go(found.toString());
@@ -51,7 +51,7 @@ export async function openSession(app, input) {
 
 // A table ------------------------------------------------------------------------------------------
 
-// The file goes to the server of this page, on this machine; then a column of labels is asked for.
+// The file goes to the server of this page, on this machine. Then the user chooses the labels.
 export async function openData(app, input) {
   const [file] = input.files;
   input.value = "";

@@ -1,4 +1,4 @@
-// A search for good settings, in stages: how far it has come, and a button to end it.
+// A search for good settings, in stages, with progress and a cancel button.
 
 import { find, say, score } from "./dom.js";
 import * as server from "./server.js";
@@ -21,22 +21,22 @@ export async function search(app) {
     pane.change(app.controls.tidy({ ...pane.view, ...best.change }));
     app.controls.show();
     told.textContent = `The best of ${compared} settings, cross-validated ${score(best.score)} ± `
-      + `${score(best.error)} on training rows; held-out rows took no part.`;
+      + `${score(best.error)} on training rows. Held-out rows were not used.`;
     say(told.textContent);
   } catch (problem) {
-    told.textContent = server.dropped(problem) ? "Stopped." : problem.message;
+    told.textContent = server.dropped(problem) ? "Cancelled." : problem.message;
   } finally {
     button.disabled = false;
   }
 }
 
-// How many settings have been looked at of these labels: the best of many scores is too high.
+// The number of settings compared for these labels: the best of many scores is too high.
 const MANY = 20;
 export function warned(app, pane) {
   const key = `${app.data} ${pane.picture.view.label}`;
   const looked = app.looked.get(key) || new Set();
   app.looked.set(key, looked.add(JSON.stringify(pane.picture.view)));
   if (looked.size < MANY) return "";
-  return `You have compared ${looked.size} settings by these held-out rows: the best score is too `
-    + `high by choice. Check it on ${app.overview.untouched ? "the untouched rows" : "new rows"}.`;
+  return `You have compared ${looked.size} settings on the same held-out rows, so the best score is too `
+    + `high. Check it on ${app.overview.untouched ? "the untouched rows" : "new rows"}.`;
 }

@@ -1,28 +1,28 @@
-// One sentence for every control: on hover, on focus, and on a tap of its question mark.
+// Help for each control, shown on hover, on focus, and on a tap of its question mark.
 
 import { find, make } from "./dom.js";
 
 const HELP = {
-  data: "The data set to look at.",
-  label: "The column of labels that the method looks for and the score is measured by.",
-  method: "SPCA finds directions that depend on the labels, SRP does it with random vectors, kernel "
-    + "methods find curved ones, and PCA ignores the labels.",
-  kernel: "The similarity of two rows; a Gaussian is a good start.",
-  gamma: "How fast similarity falls with distance: large values see detail, small ones the outline.",
-  features: "How many random features stand for the kernel: more are closer to it, and slower.",
-  components: "How many directions the fit has; the plot shows two of them.",
-  target: "1 looks at labels alone, 0 at variance alone, and between them at both.",
-  shrinkage: "Below 1, directions of small variance count as much as others, as in LDA; near 0 it may "
+  data: "The data set that the page shows.",
+  label: "The column of labels for the fit and for the score.",
+  method: "SPCA finds directions that depend on the labels. SRP approximates them with random "
+    + "vectors. Kernel methods are nonlinear. PCA ignores the labels.",
+  kernel: "The similarity of two rows. Start with rbf, the Gaussian kernel.",
+  gamma: "How fast the similarity falls with the distance: large values fit details, small values the large structure.",
+  features: "The number of random features that approximate the kernel. More are more accurate and slower.",
+  components: "The number of components of the fit. The plot shows two or three of them.",
+  target: "1: dependence on the labels only. 0: variance only. In between: a mixture.",
+  shrinkage: "Below 1, directions of small variance get more weight, as in LDA. Values near 0 can "
     + "overfit.",
-  "label-shrinkage": "Below 1, rare classes and repeated labels count as much as others.",
-  scale: "What is done to every column before the fit.",
-  seed: "The random numbers of SRP and of random features; a result that depends on it is not stable.",
-  map: "Components are the directions themselves. An atlas has a disc for every class, and in it the "
-    + "main directions of the class; a wheel has the classes on a circle.",
-  detail: "The size of what is drawn within each class: 0 puts its rows on one point, 1 fills its disc.",
-  temperature: "Low values move rows to the disc of their most probable class, high ones between "
-    + "discs; 0 is chosen by held-out rows.",
-  colour: "The column that gives the points their colours; it does not change the fit.",
+  "label-shrinkage": "Below 1, rare classes and correlated labels get more weight.",
+  scale: "The scaling of each column before the fit.",
+  seed: "The seed of SRP and of random features. A result that depends on the seed is not stable.",
+  map: "Components are the embedding itself. An atlas has a disc for each class, which shows the "
+    + "variation within the class. A wheel has the classes on a circle.",
+  detail: "The size of each class: 0 puts its rows on one point, 1 fills its disc.",
+  temperature: "Low values move rows to the disc of their most probable class, high values between "
+    + "discs. 0: chosen by held-out rows.",
+  colour: "The column that colours the points. It does not change the fit.",
 };
 
 const tip = make("p", { class: "help-tip", role: "tooltip", id: "help-tip", hidden: true });
@@ -52,7 +52,7 @@ export function addHelp() {
     const label = document.querySelector(`label[for="${id}"]`) || control.closest("label");
     const button = make("button", { type: "button", class: "help", "aria-label":
       `Help: ${label.firstChild.textContent.trim() || label.textContent.trim()}. ${sentence}` }, "?");
-    // Beside the label, not in it: its text is the name of the control.
+    // Next to the label, because the text of the label is the name of the control.
     if (label.contains(control)) label.after(button);
     else {
       const both = make("span", { class: "labelled" });

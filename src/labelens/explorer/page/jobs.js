@@ -1,18 +1,18 @@
-// Requests that take longer than a second: how long they have taken, and a button that ends each.
+// Requests of more than a second: elapsed time and a cancel button for each.
 
 import { find, make, say } from "./dom.js";
 import * as server from "./server.js";
 
 const SLOW = 1000; // ms
 const OFTEN = 250;
-// What is said of each kind. Fits say it in their pane, an opened file in its dialog.
+// Texts by kind of request. Fits have theirs in the pane, opened files in the dialog.
 const DOING = {
   overview: "Opening the data", column: "Reading a column", row: "Reading the row",
   near: "Looking for neighbours", group: "Describing the group", rows: "Saving the rows",
   save: "Saving", labels: "Saving the labels", panel: "Computing", code: "Writing the code", find: "Comparing settings",
 };
 
-const lines = new Map(); // kind -> the line that is shown of it
+const lines = new Map(); // kind -> its line on the page
 let timer = 0;
 
 export function showJobs(app) {
@@ -40,7 +40,7 @@ function show(app) {
 
 const word = (kind) => kind.split(" ")[0];
 
-// Without data there is nothing to go back to.
+// Without data the page has nothing to show.
 function added(kind, goesBack) {
   const said = make("span", {});
   const cancel = make("button", { type: "button", class: "cancel", hidden: !goesBack,

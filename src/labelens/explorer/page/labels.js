@@ -1,11 +1,11 @@
-// Labels that look wrong: found, ringed, gone through one by one, kept or corrected, and saved to a
-// new file. The map keeps the labels of the file that was opened.
+// Suspect labels: found, ringed, kept or corrected one by one, and saved to a new file. The map
+// keeps the labels of the opened file.
 
 import { count, find, make, say, short } from "./dom.js";
 import { download } from "./picture.js";
 import * as server from "./server.js";
 
-// What is known of a column of labels, of the one that the active view is about if none is named.
+// The review of a column of labels, by default of the label of the active view.
 function reviewOf(app, label = app.active.view.label) {
   const key = `${app.data} ${label}`;
   if (!app.reviews.has(key)) {
@@ -52,7 +52,7 @@ async function search(app) {
 
 const suspectOf = (app) => reviewOf(app).suspects.find(({ row }) => row === app.picked);
 
-// To another suspect; from a row that is none to the first.
+// Go to another suspect, or to the first from a row that is not suspect.
 export function step(app, by) {
   const { suspects } = reviewOf(app);
   if (!suspects.length) return;
@@ -61,7 +61,7 @@ export function step(app, by) {
   app.pick(suspects[next].row);
 }
 
-// The label of the row that is picked: another one, or null for the one that it has.
+// Set another label of the picked row, or null to keep its label.
 function decide(app, value) {
   const review = reviewOf(app);
   const row = app.picked;
@@ -75,13 +75,13 @@ function decide(app, value) {
   else tellLabel(app);
 }
 
-// Corrections of the data that are open, for a session: by column [number of the row, value].
+// Corrections of the open data, for a session: by column [row number, value].
 export function corrections(app) {
   return app.overview.labels.map((_, label) => [...reviewOf(app, label).changes].map(
     ([row, value]) => [app.rowNumbers[row], value]));
 }
 
-// Those of a session, which anybody may have written: what makes no sense is left out.
+// Corrections of a session file; entries that are not valid are left out.
 export function correct(app, told) {
   const rows = new Map([...app.rowNumbers].map((number, row) => [number, row]));
   app.overview.labels.forEach(({ classes }, label) => {
@@ -95,7 +95,7 @@ export function correct(app, told) {
   tellLabel(app);
 }
 
-// The card of labels, for the row that is picked.
+// The box of labels, for the picked row.
 export function tellLabel(app) {
   if (!app.active || !app.overview) return;
   const review = reviewOf(app);

@@ -1,4 +1,4 @@
-// The page put together: data, panes, parts, groups, keys, and a server that may go away.
+// The application: data, panes, parts, groups, keys, and the connection to the server.
 
 import { listen } from "./actions.js";
 import * as address from "./address.js";
@@ -22,12 +22,12 @@ class App {
     Object.assign(this, {
       data: 0, overview: null, n: 0, panes: [], activeNumber: 0, part: "all", drag: "pan",
       colours: null, columns: new Map(), selected: null, hovered: -1, picked: -1, instance: null,
-      ringed: [], reviews: new Map(), // suspect labels on the map; what is known of labels, by column
-      asFitted: false, // whether training rows are where the fit places them, of which they are part
-      only: false, contours: false, // whether rows outside the group are hidden, and lines drawn
+      ringed: [], reviews: new Map(), // suspect labels on the map; reviews of labels, by column
+      asFitted: false, // whether training rows are placed by the model fitted on them
+      only: false, contours: false, // whether other rows are hidden, and density lines drawn
       looked: new Map(), // settings that were compared, by data and label
       second: null, // the settings of view 2 while it is not shown
-      told: new Set(), // names of columns that are shown beside the pointer
+      told: new Set(), // names of columns that are shown at the pointer
     });
     this.controls = new Controls(this);
     listen(this);
@@ -52,23 +52,23 @@ class App {
     this.beating = this.beating || setInterval(() => this.check(), HEARTBEAT);
   }
 
-  // To what an address says; data that are there already are not asked for again.
+  // Restore the state of an address; data that are open are not requested again.
   async go(text) {
     const data = Math.min(address.dataOf(text), this.titles.length - 1);
     if (!this.overview || data !== this.data) await this.open(data, text);
     else this.restore(address.read(text, this.overview, this.n));
   }
 
-  // A data set, as an address has it, or as it is shown first.
+  // Open a data set, with the state of an address or the first view.
   async open(data, text = "") {
     find("data").value = data;
     const overview = await this.overviewOf(data);
-    server.dropAll(); // of the data before, nothing is wanted any more
+    server.dropAll(); // cancel requests for the previous data
     Object.assign(this, { data, overview, selected: null, hovered: -1, picked: -1, second: null });
     let away;
     [this.rowNumbers, away] = overview.arrays;
     this.n = this.rowNumbers.length;
-    this.away = new Uint8Array(this.n); // rows that are not shown before they are scored
+    this.away = new Uint8Array(this.n); // untouched rows, hidden until they are scored
     away.forEach((row) => { this.away[row] = 1; });
     this.columns.clear();
     this.colours = null;
@@ -90,7 +90,7 @@ class App {
     else this.remember();
   }
 
-  // While data are on their way, nothing can be saved of those before.
+  // While data are loading, the previous data cannot be saved.
   async overviewOf(data) {
     const buttons = ["python", "save-embedding", "save-model"].map(find);
     buttons.forEach((button) => { button.disabled = true; });
@@ -112,7 +112,7 @@ class App {
     }
   }
 
-  // What the page remembers ------------------------------------------------------------------------
+  // State -----------------------------------------------------------------------------------------
 
   state() {
     const views = this.panes.map((pane) => pane.state());
@@ -128,7 +128,7 @@ class App {
     if (this.overview) address.remember(address.write(this.state(), this.overview.view));
   }
 
-  // The one place where a state becomes what is shown.
+  // The only place that shows a state.
   restore(told) {
     const { views, two } = told;
     this.setPart(told.part);
@@ -161,7 +161,7 @@ class App {
     return this.columns.get(j);
   }
 
-  // Names of the classes of a label, where they have come.
+  // Names of the classes of a label, if they are loaded.
   classNames(label) {
     const found = this.columnOf(label);
     if (found.here) return found.here.column.names;
@@ -198,7 +198,7 @@ class App {
 
   compare() {
     if (this.panes.length === 1) {
-      // Something to compare with: what was there before, or one that is blind to the labels.
+      // The earlier second view, or PCA, which ignores the labels.
       const view = { ...this.active.view };
       view.method = view.method === "pca" ? "spca" : "pca";
       this.addPane(this.second || { view, axes: [0, 1], zoom: 1, pan: [0, 0] });
@@ -232,12 +232,12 @@ class App {
     this.controls.show();
   }
 
-  // All settings as they were when the data were opened.
+  // The settings with which the data were opened.
   reset() {
     this.second = null;
     this.restore(address.read("", this.overview, this.n));
     this.remember();
-    say("All settings are as they were first.");
+    say("The first settings are restored.");
   }
 
   fitted(pane) {
@@ -250,7 +250,7 @@ class App {
     agePanel(this, pane.picture.view);
   }
 
-  // With linked views the others show the same part of their pictures.
+  // Linked views show the same part of their plots.
   follow(pane) {
     if (!find("link").checked) return;
     const { zoom, pan, turn } = pane.scatter;
@@ -262,10 +262,10 @@ class App {
 
   redraw() { this.panes.forEach((pane) => pane.scatter.draw()); }
 
-  // Rings lie over the points, which need not be drawn again.
+  // Rings are drawn over the points, which stay as they are.
   ring() { this.panes.forEach((pane) => { if (pane.look) decorate(pane); }); }
 
-  // After a change of what is shown, or how.
+  // After a change of the shown rows or of their style.
   repaint() {
     if (this.colours) this.colours.forget();
     this.panes.forEach((pane) => pane.paint());
@@ -275,7 +275,7 @@ class App {
     this.setPart(part);
     this.remember();
     say({ all: "All rows.", train: "Training rows.", heldout: "Held-out rows.",
-      shuffled: "Shuffled labels: what chance looks like." }[part]);
+      shuffled: "Shuffled labels: a fit to chance." }[part]);
   }
 
   setPart(part) {
@@ -293,7 +293,7 @@ class App {
     if (changed) this.panes.forEach((pane) => pane.refit());
   }
 
-  // What the pale points of a pane are.
+  // The meaning of the pale points.
   tellParts(pane) {
     if (pane !== this.active) return;
     const { honest } = pane.picture;
@@ -338,15 +338,15 @@ class App {
 
   // The server ------------------------------------------------------------------------------------
 
-  // True if a problem is none, or that the server cannot be reached, which is said.
+  // True if the request was cancelled, or if the server cannot be reached (with a message).
   lost(problem) {
     if (server.dropped(problem)) return true;
     const banner = find("lost");
     if (problem instanceof server.Stranger) {
-      banner.textContent = "The server was started anew, with another link: open the one that "
-        + "it has printed.";
+      banner.textContent = "The server was restarted and has another link. Open the link that "
+        + "it printed.";
     } else if (problem instanceof server.Lost) {
-      banner.textContent = "The server does not answer. The picture stays as it is; trying "
+      banner.textContent = "The server does not answer. The plot stays as it is; trying "
         + "again …";
     } else {
       return false;
@@ -364,7 +364,7 @@ class App {
       find("lost").hidden = true;
       say("The server is back.");
       if (instance !== this.instance) {
-        // Another process: what it serves under the same link may be other data.
+        // Another process, which may serve other data under the same link.
         this.instance = instance;
         const { name, rows, labels } = this.overview;
         const now = await server.overview(this.data);
@@ -390,7 +390,7 @@ class App {
 }
 
 const app = new App();
-window.explorer = app; // for whoever looks with the browser's tools
+window.explorer = app; // for developer tools and tests
 app.begin().catch((problem) => {
   if (app.lost(problem)) return;
   find("lost").textContent = problem.message;

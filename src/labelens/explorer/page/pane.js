@@ -1,4 +1,4 @@
-// One view: its settings, its fit, and what is said of it, around a map.
+// One view: settings, fit, verdict and map.
 
 import { count, make, say, score } from "./dom.js";
 import { warned } from "./guide.js";
@@ -6,13 +6,13 @@ import { PointMap } from "./pointmap.js";
 import * as server from "./server.js";
 
 const CLIENT = crypto.getRandomValues(new Uint32Array(4)).join("-");
-let turns = 0; // of all panes, also those that are gone: the server knows them by number only
+let turns = 0; // numbers of requests, over all panes that ever existed
 const TITLES = { pca: "PCA", spca: "SPCA", srp: "SRP", kspca: "KSPCA", ksrp: "KSRP" };
 
-const SLOW = 1000; // ms after which a fit can be cancelled, and makes way for a newer wish
+const SLOW = 1000; // ms after which a fit can be cancelled, and a newer request cancels it
 
 export class Pane extends PointMap {
-  // What is remembered of a pane: settings, two components, and the part of the picture in sight.
+  // The state of a pane: settings, two components, and the visible part of the plot.
   constructor(app, number, { view, axes, ...sight }) {
     super(app, sight);
     Object.assign(this, { number, view, axes });
@@ -82,8 +82,8 @@ export class Pane extends PointMap {
     this.app.remember();
   }
 
-  // At most one wish is with the server and one waits, always the newest. A hand that moves a
-  // slider sees every fit that is fast; a slow one is dropped for what is wanted now.
+  // One request is at the server, and the newest other one waits. Fast fits are all shown while a
+  // slider moves; a slow fit is cancelled for the newest settings.
   refit() {
     this.wish = ++turns;
     if (!this.asking) this.askOn();
@@ -99,7 +99,7 @@ export class Pane extends PointMap {
       if (this.wish) server.drop(`fit ${this.number}`);
       this.root.classList.add("stale");
       this.cancel.hidden = false;
-      const before = this.picture ? "; what is shown is of the settings before" : "";
+      const before = this.picture ? "; the plot shows the previous settings" : "";
       this.took.textContent = `fitting, ${Math.round(passed / 1000)} s${before}`;
     }, 250);
     try {
@@ -108,7 +108,7 @@ export class Pane extends PointMap {
         this.wish = 0;
         this.refining = false;
         const first = await this.ask(turn, true);
-        // The answer of a sample of rows; now that of all, unless something newer is wanted.
+        // After the answer of a sample, request that of all rows, unless a newer request waits.
         this.refining = Boolean(first && first.rough) && !this.wish;
         if (this.refining) await this.ask(++turns, false);
       }
@@ -120,7 +120,7 @@ export class Pane extends PointMap {
     }
   }
 
-  // The settings go back to those of the picture.
+  // Restore the settings of the plot.
   cancelFit() {
     this.wish = 0;
     server.drop(`fit ${this.number}`);
@@ -131,10 +131,10 @@ export class Pane extends PointMap {
     }
     this.app.activate(this.number);
     this.app.remember();
-    say("Cancelled. The settings are those of the picture.");
+    say("Cancelled. The settings are those of the plot.");
   }
 
-  // Two or three different components that are there, the chosen ones if they are.
+  // Two or three different components, the chosen ones if they exist.
   shownAxes(most) {
     if (most === 1) return [0];
     const shown = [];
@@ -166,13 +166,13 @@ export class Pane extends PointMap {
       return picture;
     } catch (problem) {
       if (this.app.lost(problem)) return null;
-      this.error.textContent = `${problem.message} The picture is the last good one.`;
+      this.error.textContent = `${problem.message} The plot shows the last valid fit.`;
       this.error.hidden = false;
       return null;
     }
   }
 
-  // Rows that a sample does not have are nowhere until all have come.
+  // Rows that are not in the sample are not drawn until all rows arrive.
   spread(picture) {
     if (!picture.rough) return;
     const [some, which] = picture.arrays;
@@ -209,12 +209,12 @@ export class Pane extends PointMap {
       + `${this.other.textContent} ${score(other)}.`, 500);
   }
 
-  // The verdict on what is shown, and what to try next.
+  // The verdict, and the next step.
   judge() {
     const { grade, verdict, next, notes, shuffled, scores } = this.picture;
     const kind = scores.majority === null ? "5-NN R²" : "1-NN accuracy";
     const asked = `${kind} over ${count(this.app.overview.asked)} held-out rows.`;
-    const control = "The labels of this view are shuffled, so every pattern in it is chance.";
+    const control = "The labels of this view are shuffled, so its patterns are chance.";
     this.grade.textContent = shuffled ? "Control." : `${grade}.`;
     this.grade.dataset.grade = shuffled ? "chance" : grade.toLowerCase();
     this.told.textContent = [shuffled ? control : verdict, ...notes, asked,
@@ -269,7 +269,7 @@ export class Pane extends PointMap {
         const shown = this.shownAxes(this.picture.components);
         if (list.value === "") shown.length = 2;
         else {
-          // The same component twice would show a line: the two change places.
+          // The same component twice would show a line, so the two change places.
           const wanted = Number(list.value);
           const other = shown.indexOf(wanted);
           const free = [0, 1, 2].find((j) => !shown.includes(j));

@@ -1,4 +1,4 @@
-// What is computed on request, in one card: bars, tables, groups of rows, arrows on the map.
+// Panels computed on request, in one box: bars, tables, groups of rows, arrows on the map.
 
 import { count, find, make, say } from "./dom.js";
 import * as server from "./server.js";
@@ -32,7 +32,7 @@ async function ask(app, what) {
   }
 }
 
-// A panel as the server has made it; all of its texts are shown as text.
+// Show a panel from the server. Its strings are shown as text, never as HTML.
 export function show(app, panel, view) {
   const { title, sentence, bars = [], heads, lines, marks = [] } = panel;
   const longest = panel.most || Math.max(...bars.map(({ value, tick }) => Math.max(value, tick)), 1e-9);
@@ -40,7 +40,7 @@ export function show(app, panel, view) {
   find("panel").replaceChildren(
     make("h3", {}, title),
     make("p", { class: "hint" }, sentence),
-    make("p", { class: "notice", id: "panel-old", hidden: true }, "Of the settings before."),
+    make("p", { class: "notice", id: "panel-old", hidden: true }, "The settings have changed since."),
     ...(bars.length ? [table(heads, bars.map((one) => [
       make("bdi", {}, one.name), bar(one, longest)]))] : []),
     ...(lines ? [table(heads, lines.map((line) => line.map((text) => make("bdi", {}, text))))] : []),
@@ -52,7 +52,7 @@ export function forgetPanel(app) {
   find("panel").replaceChildren();
 }
 
-// After a fit: whether the panel is of what is shown now.
+// After a fit: whether the panel belongs to the current settings.
 export function agePanel(app, view) {
   const note = find("panel-old");
   if (note && app.asked) note.hidden = app.asked === JSON.stringify(view);

@@ -1,4 +1,4 @@
-// One row, beside the pointer or picked, and a group of rows: what is known of them.
+// One row, at the pointer or picked, and a group of rows.
 
 import { besidePointer, count, find, make, say, short } from "./dom.js";
 import { showGroup } from "./legend.js";
@@ -6,7 +6,7 @@ import { tellLabel } from "./labels.js";
 import { download } from "./picture.js";
 import * as server from "./server.js";
 
-const LINGER = 120; // ms that the pointer rests on a point before its columns are asked for
+const LINGER = 120; // ms on a point before its columns are requested
 
 export function hover(app, pane, i, event) {
   const tip = find("tip");
@@ -26,17 +26,17 @@ export function hover(app, pane, i, event) {
   besidePointer(tip, event);
 }
 
-// How a row looks, where the data have pictures.
+// The image of a row, if the data have images.
 function pictured(app, i) {
   if (!app.overview.images) return [];
   if (app.thumb && app.thumb.row === i) return [app.thumb.image];
-  const image = make("img", { class: "thumb", alt: "", src: server.picture(app.data, i) });
+  const image = make("img", { class: "thumb", alt: "", src: server.image(app.data, i) });
   image.addEventListener("error", () => image.remove());
   app.thumb = { row: i, image };
   return [image];
 }
 
-// Columns that the reader has chosen come beside the pointer when it rests.
+// Ticked columns are shown when the pointer rests.
 function lookUp(app, i) {
   clearTimeout(app.lingering);
   server.drop("hovered");
@@ -61,8 +61,8 @@ export async function pick(app, i) {
   app.remember();
   try {
     const { facts } = await server.row(app.data, i);
-    const image = make("img", { class: "thumb", alt: `Picture of row ${app.rowNumbers[i]}`,
-      src: app.overview.images ? server.picture(app.data, i) : "" });
+    const image = make("img", { class: "thumb", alt: `Image of row ${app.rowNumbers[i]}`,
+      src: app.overview.images ? server.image(app.data, i) : "" });
     const near = make("button", { type: "button", id: "neighbours" }, "Neighbours");
     near.addEventListener("click", () => neighbours(app, i));
     find("picked").replaceChildren(...(app.overview.images ? [image] : []), near);
@@ -82,7 +82,7 @@ export function dropRow(app) {
   app.ring();
 }
 
-// The rows that are nearest in the columns: a list to go through, and a group on the map.
+// The nearest rows in all columns: a list, and a group on the map.
 async function neighbours(app, i) {
   try {
     const { neighbours: found } = await server.near(app.data, i);
@@ -100,7 +100,7 @@ async function neighbours(app, i) {
   }
 }
 
-// A name in the list of a row; its box shows the column beside the pointer too.
+// A name in the list of a row; its box also shows the column at the pointer.
 function chooser(app, name) {
   const box = make("input", { type: "checkbox", checked: app.told.has(name) });
   box.addEventListener("change", () => {
@@ -108,7 +108,7 @@ function chooser(app, name) {
     else app.told.delete(name);
     app.facts = null;
   });
-  return make("label", { title: `Show ${name} beside the pointer` }, box, " ",
+  return make("label", { title: `Show ${name} at the pointer` }, box, " ",
     make("bdi", {}, name));
 }
 

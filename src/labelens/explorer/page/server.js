@@ -1,7 +1,7 @@
-// Questions to the server. All paths are below the token in the page's own address.
+// Requests to the server. All paths are below the token in the address of the page.
 //
-// Every question has a kind. Of a kind only the newest is answered: an older one is aborted, which
-// the server notices, and its answer, however late, is dropped.
+// Each request has a kind. Only the newest request of a kind is answered: older ones are aborted,
+// also at the server, and late answers are ignored.
 
 const TYPES = { float32: Float32Array, uint32: Uint32Array };
 
@@ -12,20 +12,20 @@ export const dropped = (problem) => problem.name === "AbortError";
 const asked = new Map();
 let watcher = () => {};
 
-// `see` is called whenever something is asked for.
+// `see` is called at each request.
 export function watch(see) { watcher = see; }
 
-// [kind, when it began] of everything that is waited for.
+// [kind, start time] of all open requests.
 export const underWay = () => [...asked].map(([kind, { began }]) => [kind, began]);
 
-// Nobody waits for these any more.
+// Cancel these requests.
 export function drop(kind, reason = "newer") {
   const one = asked.get(kind);
   if (one) one.control.abort(reason);
 }
 export function dropAll() { for (const kind of asked.keys()) drop(kind); }
 
-// The reader has ended it; its problem has `cancelled`.
+// The user cancelled the request; its error has `cancelled`.
 export const cancel = (kind) => drop(kind, "cancelled");
 
 async function ask(kind, path, read, options = {}, began = performance.now()) {
@@ -46,7 +46,7 @@ async function ask(kind, path, read, options = {}, began = performance.now()) {
     return await read(answer);
   } catch (error) {
     if (signal.aborted) {
-      const dropped = new DOMException("Nobody waits for this.", "AbortError");
+      const dropped = new DOMException("The request was cancelled.", "AbortError");
       throw Object.assign(dropped, { cancelled: signal.reason === "cancelled" });
     }
     throw error instanceof TypeError || dropped(error) ? new Lost() : error;
@@ -90,11 +90,11 @@ export const column = (data, j) => ask(`column ${j}`, `data/${data}/column/${j}`
 export const row = (data, i) => ask("row", `data/${data}/row/${i}`, json);
 export const hovered = (data, i) => ask("hovered", `data/${data}/row/${i}`, json);
 export const near = (data, i) => ask("near", `data/${data}/near/${i}`, json);
-export const picture = (data, i) => `data/${data}/image/${i}`;
+export const image = (data, i) => `data/${data}/image/${i}`;
 export const code = (message) => ask("code", "code", json, posted(message));
 export const save = (message) => ask("save", "save", (answer) => answer.blob(), posted(message));
 
-// null where the server knows of a newer wish.
+// null if the server has a newer request.
 export const fit = (message) => ask(`fit ${message.pane}`, "fit", unpack, posted(message));
 
 export function group(data, label, shuffled, bits) {
@@ -110,10 +110,10 @@ export function rows(data, format, bits) {
 
 export const panel = (message) => ask(`panel ${message.what}`, "panel", json, posted(message));
 
-// The table with other labels in some rows.
+// The table with corrected labels.
 export const labels = (message) => ask("labels", "labels", (answer) => answer.blob(), posted(message));
 
-// The best setting of one stage of the search, which began some time ago.
+// The best settings of one stage of a search that began at `began`.
 export const find = (message, began) => ask("find", "find", json, posted(message), began);
 
 // A table: its bytes, then which of its columns are labels.

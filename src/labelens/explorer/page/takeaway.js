@@ -1,4 +1,4 @@
-// What can be taken away: files, and code that makes the same picture.
+// Saved files, and Python code for the same plot.
 
 import { find, say } from "./dom.js";
 import { download, png, svg } from "./picture.js";
@@ -34,13 +34,13 @@ export async function copy() {
     await navigator.clipboard.writeText(find("code").textContent);
     find("copied").textContent = "Copied.";
   } catch {
-    // A browser may keep the clipboard from us; the text is there to be selected.
+    // If the browser denies access to the clipboard, the user selects the text.
     getSelection().selectAllChildren(find("code"));
     find("copied").textContent = "Press Ctrl+C to copy.";
   }
 }
 
-// The map that is active, as it is seen.
+// The active map, as it is shown.
 export async function saveFigure(app, kind) {
   download(`map.${kind}`, kind === "png" ? await png(app.active) : svg(app.active));
   say(`Saved as map.${kind}.`);

@@ -188,7 +188,7 @@ export class Colours {
     return { look, shape, size };
   }
 
-  // The list beside the picture. `changed` repaints, `select` makes a class the group.
+  // The list next to the plot. `changed` repaints, `select` makes a class the group.
   legend(changed, select) {
     find("legend-title").textContent = this.name;
     if (!this.classes) {

@@ -5,7 +5,7 @@ import { cut, short, theme } from "./dom.js";
 
 const FONT = "11.5px system-ui, sans-serif";
 const MOST_NAMES = 120;
-export const MARGIN = 0.93; // of the picture that the frame of the points takes
+export const MARGIN = 0.93; // share of the plot that the frame of the points takes
 
 // With a pen of somebody else's: all of it, now.
 export function decorate(pane, given = null) {
@@ -178,7 +178,7 @@ function drawAnchors({ scatter, picture, app }, pen, look, w, h) {
   });
 }
 
-// Directions from the middle of the picture; a correlation of 1 reaches the edge of the frame.
+// Directions from the middle of the plot; a correlation of 1 reaches the edge of the frame.
 function drawArrows({ arrows, scatter, deep }, pen, look) {
   const from = scatter.toScreen([0, 0]);
   const flat = (at) => (deep ? scatter.directions() : [[1, 0], [0, 1]]).map(
@@ -227,7 +227,7 @@ function drawDiscs({ scatter, picture, frames }, pen, look) {
 }
 
 // Names of classes where their points are, the largest class first; one that would lie on another
-// is left out, and comes when the picture is zoomed.
+// is left out, and comes when the plot is zoomed.
 function drawNames(pane, pen, look, w, h) {
   const { scatter, picture, app } = pane;
   if (!app.colours || !app.colours.classes || !pane.look) return;

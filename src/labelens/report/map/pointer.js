@@ -1,6 +1,6 @@
-// What pointers and fingers do to a picture.
+// Pointers and fingers on a plot.
 //
-// One finger scrolls the page, and a tap picks a point; two fingers zoom and move the picture.
+// One finger scrolls the page, and a tap picks a point; two fingers zoom and move the plot.
 
 // A touch of the screen is wider than a pointer.
 const reach = (event) => (event.pointerType === "touch" ? 26 : 14);

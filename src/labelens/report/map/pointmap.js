@@ -28,7 +28,7 @@ export class PointMap {
 
   get deep() { return Boolean(this.picture) && this.picture.frame.length === 3; }
 
-  // Places of the picture between -1 and 1, in the same unit along all axes, so that distances are
+  // Places in the plot between -1 and 1, in the same unit along all axes, so that distances are
   // those of the embedding. One component: a strip a class, or the label's number.
   place() {
     const { picture, app, scatter } = this;
@@ -58,7 +58,7 @@ export class PointMap {
     this.paint();
   }
 
-  // Colours for what is shown of the picture that is there.
+  // Colours for the shown part of the current plot.
   paint() {
     const { app, picture, scatter } = this;
     if (!picture || !app.colours || scatter.n !== app.n) return;

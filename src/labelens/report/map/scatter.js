@@ -1,4 +1,4 @@
-// Points in WebGL: old and new places are both on the card, and a glide is one number that moves.
+// Points in WebGL: the GPU has the old and the new places, and a glide changes one number.
 
 const VERTEX = `
 attribute vec3 from;
@@ -43,13 +43,13 @@ void main() {
 }`;
 
 const GLIDE = 420;
-// Off at once, and slower towards the end: a hand that keeps moving sees the points follow.
+// Fast at first, then slower, so that the points follow a slider that keeps moving.
 const ease = (t) => 1 - (1 - t) ** 3;
 
 export const AWAY = 1e4; // where points are that have no place
 export const ASLANT = [0.6, 0.4]; // how three axes are seen first
-const MANY = 5000; // points from which on the card is watched
-const FRAME = 8; // ms that a card may spend on a frame of a glide
+const MANY = 5000; // points from which on the time of the GPU is measured
+const FRAME = 8; // ms of the GPU for a frame of a glide
 const MOST_LEFT_OUT = 31; // of so many points one is drawn: WebGL has no longer stride
 
 export class Scatter {
@@ -66,7 +66,7 @@ export class Scatter {
     this.opacity = 1;
     this.done = 1;
     this.frame = 0;
-    this.cost = Infinity; // ms that the card takes for all points, and how often that was measured
+    this.cost = Infinity; // ms of the GPU for all points, and the number of measurements
     this.tries = 0;
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => { this.begin(); this.upload(); });
@@ -107,7 +107,7 @@ export class Scatter {
     this.every(1);
   }
 
-  // Let the card see every so-manieth point only.
+  // Draw every n-th point only.
   every(step) {
     const { gl } = this;
     this.step = step;
@@ -117,8 +117,8 @@ export class Scatter {
     }
   }
 
-  // How many points there are for each that glides: a card that is slow (a processor that stands in
-  // for one) takes part of them, or the frames would take the time of the fits.
+  // The number of points for each that is drawn in a glide. A slow GPU (or its emulation on the CPU)
+  // draws a part of them, so that frames do not take the time of the fits.
   coarse() {
     if (this.n < MANY || this.cost === Infinity) return 1;
     return Math.min(MOST_LEFT_OUT, Math.ceil(this.cost / FRAME));
@@ -302,7 +302,7 @@ export class Scatter {
     gl.drawArrays(gl.POINTS, 0, Math.ceil(this.n / step));
   }
 
-  // A frame at rest, by the clock: who reads a pixel waits for all that was drawn.
+  // Time a frame at rest. Reading a pixel waits until all is drawn.
   measure() {
     const { gl } = this;
     const read = () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
@@ -314,7 +314,7 @@ export class Scatter {
     this.tries++;
   }
 
-  // Without WebGL: squares, and no glide to speak of where there are many.
+  // Without WebGL: squares, and almost no glide for many points.
   renderPen() {
     const { pen, canvas, look } = this;
     const ratio = canvas.width / canvas.clientWidth;

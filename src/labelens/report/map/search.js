@@ -52,7 +52,7 @@ export function useSearch(app, form, found) {
         if (app.away && app.away[i]) { hidden += mark; marks[i] = 0; } else many += mark;
       });
       const said = (many ? `${many.toLocaleString("en")} ${many > 1 ? "rows" : "row"}.`
-        : "No row of the picture matches.") + (hidden ? ` Untouched rows that match: ${hidden}.` : "");
+        : "No row of the plot matches.") + (hidden ? ` Untouched rows that match: ${hidden}.` : "");
       found(marks, many, box.value.trim() === "" ? "" : said);
     } catch (problem) { app.complain(problem); }
   });
