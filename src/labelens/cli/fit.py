@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
+from .._base.optional import require
 from .._base.validation import some
 from .._engines.sources import Chunk, Source, column_names, open_source
 from .._fit.first_pass import sample_of
@@ -23,7 +24,7 @@ from .._out_of_core.checkpoint import Checkpoint
 from .._out_of_core.fitting import stream_into
 from .._out_of_core.plan import CHUNK_BYTES
 from ..persist import load_with_table, save
-from ..tables import TableEncoder, located
+from ..tables import TableEncoder, located, read_label
 from . import options as o
 from .build import (
     READING,
@@ -198,6 +199,7 @@ def fit_streamed(
     if sample is None:
         raise ValueError(f"There are no rows in {source.title}.")
     labels = sample.y.values
+    _check_text(labels, columns)
     asked, kind = settle(
         wanted.parameters(), labels, source.head.shape[1], notes, columns.kind, watch.kind
     )
@@ -210,6 +212,22 @@ def fit_streamed(
     meter.does("fitting")
     stream_into(model, source, memory, state, meter)
     return model, source, encoder, reason, notes, state
+
+
+def _check_text(labels: Any, columns: o.ColumnOptions) -> None:
+    """Rows that are read at once have their labels read as people write them."""
+    if labels.dtype != object and labels.dtype.kind not in "UT":
+        return
+    names, notes = columns.label or ["label"], list[str]()
+    for name, values in zip(names, labels.T if labels.ndim == 2 else [labels], strict=False):
+        column = require("pandas", extra="cli").Series(values, name=name, dtype=object)
+        read = read_label(column, columns.na or (), notes)
+        if notes or (read.isna() & column.notna()).any():
+            raise ValueError(
+                f"The label {name!r} has cells without a value, or numbers written as text, which "
+                f"only rows that are read at once can have. {' '.join(notes)} Leave --memory and "
+                "--checkpoint out and name one file, or write these cells as numbers or gaps."
+            )
 
 
 def _watched(chunks: Iterable[Chunk], watch: TaskWatch) -> Iterator[Chunk]:

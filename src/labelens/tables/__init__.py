@@ -12,6 +12,7 @@ columns.py          `pick` and `align`: features and labels of a frame
 
 from .columns import Table, align, pick
 from .columns import likely_labels as likely_labels
+from .columns import read_label as read_label
 from .encoder import TableEncoder
 from .encoding import EncodedColumn as EncodedColumn
 from .files import read, write

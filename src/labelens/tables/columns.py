@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from .._base.optional import require
 from .._base.types import Impute, Transformer
 from .._base.validation import some
-from .cells import DATES, READINGS, cells_of
+from .cells import DATES, READINGS, cells_of, read_as
 from .encoder import TableEncoder
-from .encoding import EncodedColumn
+from .encoding import EncodedColumn, read_as_numbers
+from .summary import ColumnSummary
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
@@ -78,7 +79,9 @@ def pick(
     if twice := [name for name in labels if list(labels).count(name) > 1]:
         raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
     notes: list[str] = list(frame.attrs.get("notes", ()))
-    everything = frame
+    everything = frame = frame.assign(
+        **{name: read_label(frame[name], na, notes) for name in labels}
+    )
     frame, columns = _labelled(frame, list(labels), notes)
     rest = everything[everything[list(labels)].isna().any(axis=1)] if labels else frame[:0]
     taken = {*labels, *drop, *nuisance, groups}
@@ -221,6 +224,29 @@ def _unknown(frame: Frame, name: str) -> ValueError:
     )
 
 
+def read_label(column: Any, na: Sequence[str], notes: list[str]) -> Any:
+    """A column of text without its blanks; as numbers, if most of its cells are numbers.
+
+    Digits alone stay text, because a file with types has said so: they may be postal codes.
+    """
+    kind, cells = cells_of(column, na)
+    if kind != "text" or hasattr(column, "cat"):
+        return column
+    cells[[cell is not None and not cell.strip() for cell in cells]] = None
+    pandas = require("pandas", extra="cli")
+    column, seen = pandas.Series(cells, column.index, object, column.name), ColumnSummary()
+    seen.add(column, na)
+    there = column.dropna()
+    reading = None if there.map(str.isdecimal).all() else read_as_numbers(seen)
+    if reading is None:
+        return column
+    numbers = pandas.Series(read_as(reading, cells), column.index, name=column.name)
+    odd = list(dict.fromkeys(there[numbers.isna()]))
+    also = f"; other cells count as no label: {some(odd)}" if odd else ""
+    notes.append(f"The label {column.name!r} is read as numbers{also}.")
+    return numbers
+
+
 def _labelled(
     frame: Frame, labels: list[str], notes: list[str]
 ) -> tuple[Frame, dict[str, NDArray[Any]]]:
@@ -232,6 +258,7 @@ def _labelled(
     if gaps.any():
         notes.append(f"{int(gaps.sum())} rows without a label are not used to fit or score.")
         frame = frame[~gaps]
+        frame = frame.assign(**{name: _whole(frame[name]) for name in labels})
     columns = [frame[name] for name in labels]
     pandas = require("pandas", extra="cli")
     for column in columns:
@@ -247,6 +274,13 @@ def _labelled(
                 "number first."
             )
     return frame, {name: _label_array(frame[name]) for name in labels}
+
+
+def _whole(column: Any) -> Any:
+    """Whole numbers, which gaps had made floats, as integers."""
+    if column.dtype.kind != "f" or (column % 1).any() or column.abs().max() >= 2**53:
+        return column
+    return column.astype(np.int64)
 
 
 def _label_array(column: Any) -> NDArray[Any]:

@@ -189,6 +189,12 @@ def _reading(seen: ColumnSummary, cells: int) -> str | None:
     return best if counts.get(best, 0) >= share * cells else None
 
 
+def read_as_numbers(seen: ColumnSummary) -> str | None:
+    """How most cells of a column are read as numbers, if they are numbers."""
+    reading = _reading(seen, seen.rows - seen.gaps - sum(seen.markers.values()))
+    return reading if reading in ("number", "comma") else None
+
+
 def _names_rows(name: str, seen: ColumnSummary, sums: Any) -> str:
     n = seen.rows
     if n < FEWEST_ROWS or sums.count < n or not sums.whole or not seen.numbers.unique:

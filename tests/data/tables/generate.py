@@ -169,6 +169,19 @@ def labels():
          options=["--task", "numbers"])  # fmt: skip
     keep("label_gaps.csv", frame.assign(y=frame.y.where(frame.a < 2)), 2,
          told=["rows without a label"], stream="NaN at row 5")  # fmt: skip
+    real = ((frame.a + frame.b) / 3).round(4).astype(str)
+    few = np.arange(N) % 20 == 7
+    chunks = "only rows that are read at once"
+    keep("label_marks.csv", frame.assign(y=real.where(~few, "?")), 2, "numbers", stream=chunks,
+         told=["'y' is read as numbers; other cells count as no label: '?'"])  # fmt: skip
+    keep("label_dollars.csv", frame.assign(y=[f"${1e4 + 999 * v:,.2f}" for v in frame.a]), 2,
+         "numbers", told=["'y' is read as numbers."], stream=chunks)  # fmt: skip
+    keep("label_whole_marks.csv", frame.assign(y=np.where(few, "?", (frame.a > 0).astype(int))), 2,
+         told=["other cells count as no label: '?'"], stream=chunks)  # fmt: skip
+    keep("label_blanks.parquet", frame.assign(y=frame.y.where(~few, " ")), 2,
+         told=["3 rows without a label"], stream=chunks)  # fmt: skip
+    codes = frame.y.map({"left": "001", "right": "002", "up": "003"})
+    keep("label_codes.parquet", frame.assign(y=codes), 2)
     keep("one_class.csv", frame.assign(y="same"), error="the same label")
     keep("all_different.csv", frame.assign(y=[f"k{i}" for i in range(N)]), error="label of its own")
     keep("date_label.csv", frame.assign(y="2020-01-02"), error="is a date")
