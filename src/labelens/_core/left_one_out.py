@@ -24,7 +24,7 @@ from .moments import Array
 RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)  # times the number of rows
 # Multiples of 1 / (columns * variance), and of its counterpart for sums of absolute differences.
 WIDTHS = {"rbf": (0.1, 0.3, 1.0, 3.0), "laplacian": (0.3, 1.0, 3.0)}
-LANDMARKS = 400
+LANDMARKS, MOST_LANDMARKS = 400, 640  # between them 4.5 times the root of the number of rows
 COMPARED_ROWS, COMPARED_LANDMARKS = 500, 120  # by which widths and scaling are chosen
 EVEN = 10.0  # ratio of standard deviations up to which columns may have one unit
 FULL = 1e-6  # the least 1 - h
@@ -68,6 +68,7 @@ def predicted_by_others(rows: Any, targets: Array, seed: int) -> Array:
     no labels.
     """
     n, total = rows.shape[0], np.zeros(targets.shape)
+    landmarks = int(np.clip(4.5 * np.sqrt(n), LANDMARKS, MOST_LANDMARKS))
     some = np.sort(np.random.default_rng(seed).permutation(n)[:COMPARED_ROWS])
 
     def error(view: Any, kernel: Kernel) -> float:
@@ -80,7 +81,7 @@ def predicted_by_others(rows: Any, targets: Array, seed: int) -> Array:
     for name in names:
         kernels = [_kernel(name, width, views[0]) for width in WIDTHS[name]]
         kernel = min(kernels, key=lambda kernel: error(views[0], kernel))
-        total += _decomposed(kernel, views[0], LANDMARKS, seed).best(targets)[1]
+        total += _decomposed(kernel, views[0], landmarks, seed).best(targets)[1]
     return total / len(names)
 
 
