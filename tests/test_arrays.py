@@ -29,7 +29,8 @@ from array_cases import (
 )
 from labelens import KernelSupervisedPCA, SupervisedPCA
 from labelens._base import device_algebra, devices
-from labelens._core import device_systems, tiles
+from labelens._core import device_systems, gradients, tiles
+from labelens._core.kernels import make_kernel
 from labelens._core.maps import structured
 from labelens._core.moments import fold
 from labelens._out_of_core import plan
@@ -124,6 +125,23 @@ def test_a_device_gives_the_same_model(data, put, on_device, model, dtype):
     if getattr(model, "label_map", "") != "gaussian":  # which keeps no list of classes
         assert found.classes_.tolist() == [0, 1, 2]
     assert found.shrinkage_ == pytest.approx(known.shrinkage_, rel=30 * bar)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "params"),
+    [("rbf", {}), ("laplacian", {}), ("linear", {}), ("polynomial", {"degree": 3, "coef0": 1.0})]
+    + [("matern", {"nu": nu}) for nu in (0.5, 1.5, 2.5)],
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_device_gives_the_same_gradients(data, put, on_device, kernel, params, dtype):
+    """Also of rows that the kernel knows, where a distance is zero."""
+    X, _ = data
+    X = ((X - X.mean(axis=0)) / 10).astype(dtype)
+    own = make_kernel(kernel, 0.3, params)
+    coefficients = np.random.default_rng(0).normal(size=(400, 2))
+    truth = gradients.of_kernel(own, X[:400], coefficients, X[200:])
+    found = gradients.of_kernel(own, put(X[:400]), put(coefficients), put(X[200:]))
+    np.testing.assert_allclose(found, truth, rtol=1e-9, atol=1e-12 * truth.max())
 
 
 @pytest.mark.parametrize("kind", ["words", "numbers", "indicator", "two columns", "none"])

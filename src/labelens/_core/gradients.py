@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .kernels import Kernel
+from .._base import devices
+from .kernels import Kernel, squared_distances
 from .moments import Array
 
 ROWS = 256  # at a time
@@ -46,16 +47,21 @@ def of_waves(frequencies: Array, projector: Array, second: Array) -> Array:
     return found
 
 
-def of_kernel(kernel: Kernel, known: Any, coefficients: Array, rows: Any) -> Array | None:
-    """Z = sum_m coefficients_m k(x, known_m), averaged over rows; None for unknown functions."""
+def of_kernel(kernel: Kernel, known: Any, coefficients: Any, rows: Any) -> Array | None:
+    """Z = sum_m coefficients_m k(x, known_m), averaged over rows; None for unknown functions.
+
+    All may be on a device.
+    """
     if not isinstance(kernel.name, str):
         return None
-    known, rows = (_dense(part) for part in (known, rows))
-    found = np.zeros((rows.shape[1], coefficients.shape[1], coefficients.shape[1]))
-    for start in range(0, len(rows), ROWS):
-        slopes = _slopes(kernel, known, coefficients, rows[start : start + ROWS])
-        found += np.einsum("bij,bil->ijl", slopes, slopes, optimize=True)
-    return found / len(rows)
+    known, coefficients, rows = (_dense(part) for part in (known, coefficients, rows))
+    xp, total = devices.namespace(known), 0.0
+    for start in range(0, rows.shape[0], ROWS):
+        some = devices.rows_at(rows, slice(start, start + ROWS))
+        slopes = _slopes(kernel, known, coefficients, some)
+        total += xp.permute_dims(slopes, (1, 2, 0)) @ xp.permute_dims(slopes, (1, 0, 2))
+    found: Array = devices.host(total) / rows.shape[0]
+    return found
 
 
 def by_differences(
@@ -74,44 +80,41 @@ def by_differences(
     return np.array(parts)
 
 
-def _slopes(kernel: Kernel, known: Array, coefficients: Array, rows: Array) -> Array:
+def _slopes(kernel: Kernel, known: Any, coefficients: Any, rows: Any) -> Any:
     """(b, d, k) gradients."""
-    (b, d), k = rows.shape, coefficients.shape[1]
-    slopes = np.empty((b, d, k))
+    xp, columns = devices.namespace(rows), range(rows.shape[1])
     if kernel.name == "laplacian":  # -gamma sign(x_i - l_i) k
         values = -kernel.gamma * kernel(rows, known)
-        for i in range(d):
-            slopes[:, i] = (values * np.sign(rows[:, i, None] - known[:, i])) @ coefficients
-        return slopes
+        signs = (xp.sign(rows[:, i][:, None] - known[:, i][None, :]) for i in columns)
+        return xp.stack([(values * sign) @ coefficients for sign in signs], axis=1)
+    weighted = (coefficients[:, j][:, None] * known for j in range(coefficients.shape[1]))
     if kernel.name in ("linear", "polynomial"):  # s(x.l) l
-        weights = np.ones((b, len(known)))
+        weights = 1 + devices.zeros((rows.shape[0], known.shape[0]), known)
         if kernel.name == "polynomial":
             degree, c = kernel.params["degree"], kernel.params["coef0"]
             weights = degree * kernel.gamma * (kernel.gamma * rows @ known.T + c) ** (degree - 1)
-        for j in range(k):
-            slopes[:, :, j] = weights @ (coefficients[:, j, None] * known)
-        return slopes
+        return xp.stack([weights @ part for part in weighted], axis=2)
     weights = _radial(kernel, rows, known)  # s(|x - l|) (x - l)
     sums = weights @ coefficients
-    for j in range(k):
-        slopes[:, :, j] = rows * sums[:, j, None] - weights @ (coefficients[:, j, None] * known)
-    return slopes
+    own = (rows * sums[:, j][:, None] for j in range(coefficients.shape[1]))
+    return xp.stack([a - weights @ b for a, b in zip(own, weighted, strict=True)], axis=2)
 
 
-def _radial(kernel: Kernel, rows: Array, known: Array) -> Array:
+def _radial(kernel: Kernel, rows: Any, known: Any) -> Any:
     """S with dk / dx = s (x - l)."""
     if kernel.name == "rbf":
         return -2 * kernel.gamma * kernel(rows, known)
     nu = kernel.params["nu"]
     scale = float(np.sqrt(4 * nu * kernel.gamma))
-    centre = known.mean(axis=0)
-    rows, known = rows - centre, known - centre
-    squares = np.square(rows).sum(axis=1)[:, None] + np.square(known).sum(axis=1)
-    t = scale * np.sqrt(np.maximum(squares - 2 * rows @ known.T, 0))
+    xp = devices.namespace(rows)
+    centre = xp.mean(known, axis=0)
+    t = scale * xp.sqrt(squared_distances(rows - centre, known - centre))
     if nu == 0.5:  # not smooth where rows meet
-        return np.where(t > 1e-9, -(scale**2) * np.exp(-t) / np.maximum(t, 1e-9), 0)
-    return -(scale**2) * np.exp(-t) * (1 if nu == 1.5 else (1 + t) / 3)
+        return xp.where(t > 0, -(scale**2) * xp.exp(-t) / xp.where(t > 0, t, 1 + t), 0.0 * t)
+    return -(scale**2) * xp.exp(-t) * (1 if nu == 1.5 else (1 + t) / 3)
 
 
-def _dense(rows: Any) -> Array:
+def _dense(rows: Any) -> Any:
+    if devices.on_device(rows):
+        return devices.namespace(rows).astype(rows, devices.namespace(rows).float64)
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)

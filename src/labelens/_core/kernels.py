@@ -121,7 +121,7 @@ class Kernel:
             case "laplacian":
                 return devices.exp(-self.gamma * device_algebra.city_block(A, B))
             case "matern":
-                return self._matern(xp.sqrt(_squares(A, B)))
+                return self._matern(xp.sqrt(squared_distances(A, B)))
             case "polynomial" | "linear":
                 product = xp.matmul(A, xp.matrix_transpose(B))
                 if self.name == "linear":
@@ -250,8 +250,8 @@ def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:
     return np.exp(kernel, out=kernel)
 
 
-def _squares(A: Any, B: Any) -> Any:
-    """Squared distances on a device, zero where they are rounding."""
+def squared_distances(A: Any, B: Any) -> Any:
+    """Squared distances of arrays of any library, zero where they are rounding."""
     xp = devices.namespace(A)
     left, right = (xp.sum(rows * rows, axis=1) for rows in (A, B))
     sizes = left[:, None] + right

@@ -217,13 +217,14 @@ def _exact(model: Any, rows: Any) -> tuple[Array | None, Array | None]:
     scaled = None if rows is None else recipe.scaled(rows)
     found: Array | None = None
     if isinstance(solved, SolvedDual):
-        trained = devices.host(moments.rows)
-        known = trained if solved.rows is None else devices.host(solved.rows)
+        trained = moments.rows
         if rows is None:
-            scaled = _some(trained, MOST_ROWS, 0)
-            inner = _deviations(trained) / factor
-        weights = devices.host(solved.coefficients)
-        found = gradients.of_kernel(recipe.kernel, known, weights, scaled)  # type: ignore[arg-type]
+            host = devices.host(trained)
+            scaled, inner = _some(host, MOST_ROWS, 0), _deviations(host) / factor
+        place = devices.device_of(devices.place_of(trained))
+        parts = (trained if solved.rows is None else solved.rows, solved.coefficients, scaled)
+        there = (devices.moved_to(place, part) for part in parts)
+        found = gradients.of_kernel(recipe.kernel, *there)  # type: ignore[arg-type]
     elif isinstance(phi, Identity):
         found = gradients.of_projector(solved.projector)
         if moments.scatter is not None and recipe.columns is None:  # of all columns

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
+from .._base import devices
 from .._core.moments import Array
 from .._fit import settings
 from .._fit.batch import Batch
 from .._fit.fitted import recipe_of
-from .._fit.folds import cross_validate
 from .._fit.settings import is_kernel_method
-from .._fit.task import Task
+from .._fit.task import Task, in_parallel
 from .candidates import WIDEST
 from .comparison import CLOSE, HEAT_FOLDS, HEAT_ROWS, Judging, Outcome, lean, standard_error
 from .explain import importances
@@ -28,7 +27,13 @@ MOST_VALUES = 4e9  # of the products that are summed to average gradients
 
 
 def with_learned_metric(
-    candidates: list[Any], task: Task, batch: Batch, max_rows: int, cv: int, judging: Judging
+    candidates: list[Any],
+    first: Outcome,
+    task: Task,
+    batch: Batch,
+    max_rows: int,
+    cv: int,
+    judging: Judging,
 ) -> tuple[Any, Outcome] | None:
     """The best kernel method with a learned metric, if that is better than the first candidate.
 
@@ -37,57 +42,65 @@ def with_learned_metric(
     """
     rival, base = candidates[0], next(filter(is_kernel_method, candidates), None)
     wide = not 1 < batch.rows.shape[1] <= WIDEST
-    if base is None or wide or sparse.issparse(batch.rows):
-        return None
+    known, least = first.scores[:cv], CLOSE[task.kind]  # of the last round of `compared`
+    if base is None or wide or sparse.issparse(batch.rows) or known.mean() >= 1 - least:
+        return None  # no score is above 1
     draw, variants = np.random.default_rng(judging.seed), [*product(range(ROUNDS), WIDTHS)]
     for size, folds in (HEAT_ROWS, HEAT_FOLDS), (max_rows, cv):
         some = task.sample(size, draw)
         own, part, n = task.only(some), batch.take(some), len(some)
         start, other = (lean(one, n, n - n // folds, task.n) for one in (base, rival))
         scores = _scores(start, variants, own, part, folds, judging)
-        gains = scores - judging([other], own, part, folds, range(1))
-        best = int(gains.mean(axis=1).argmax())
-        least = CLOSE[task.kind]
-        if len(variants) == 1:
+        if len(variants) > 1:
+            gains = scores - judging([other], own, part, folds, range(1))
+        else:  # the same rows and folds
+            gains = scores - known
             least = max(least, standard_error(gains[0], folds))
+        best = int(gains.mean(axis=1).argmax())
         if gains[best].mean() <= least:
             return None
         variants = [variants[best]]
     [(last, width)] = variants
-    factors = _metrics(start, part.rows, own.labels, last)[-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit of all rows gives them
+        factors = _metrics(start, own, devices.moved_to(part.place, part.rows), last, judging)[-1]
     found = settings.altered(base, scale=factors, gamma=base.gamma * width)
     return found, Outcome(n, cv, scores[0], 1, float(scores[0].mean()))
 
 
 def _scores(base: Any, variants: Any, task: Task, batch: Batch, cv: int, judging: Judging) -> Array:
     """(m, cv) scores of rounds and widths."""
-    numbers, scores = task.fold_numbers(cv, judging.seed), np.empty((len(variants), cv))
-    for f in range(cv):
-        held_out, train = (numbers == f).astype(np.intp), np.flatnonzero(numbers != f)
-        metrics = _metrics(base, batch.rows[train], task.labels[train], variants[-1][0])
+    numbers, rows = task.fold_numbers(cv, judging.seed), devices.moved_to(batch.place, batch.rows)
+
+    def fold(f: int) -> list[float]:
+        train = np.flatnonzero(numbers != f)
+        own, part = task.only(train), devices.rows_at(rows, train)
+        metrics = _metrics(base, own, part, variants[-1][0], judging)
+        judge = judging.judge(task, (numbers == f).astype(np.intp), batch.place)
         made = [settings.altered(base, scale=metrics[r], gamma=base.gamma * w) for r, w in variants]
-        judge = judging.judge(task, held_out, batch.place)
-        scores[:, f] = cross_validate(made, batch, held_out, np.arange(task.n), judge)[:, 1]
-    return scores
+        embeddings = (one.fit(part, own.labels).transform(rows) for one in made)
+        return [judge(devices.host(Z), 1) for Z in embeddings]
+
+    return np.transpose(in_parallel(fold, range(cv), rows))
 
 
-def _metrics(base: Any, rows: Array, labels: Any, last: int) -> list[tuple[float, ...]]:
-    """Factors of the columns in rounds 0 to `last`."""
-    found = [base.scale]
+def _metrics(
+    base: Any, task: Task, rows: Any, last: int, judging: Judging
+) -> list[tuple[float, ...]]:
+    """Factors of the columns in rounds 0 to `last`, by a sample of the rows."""
+    some = task.sample(HEAT_ROWS, np.random.default_rng(judging.seed))
+    rows, labels, found = devices.rows_at(rows, some), task.labels[some], [base.scale]
     for _ in range(last + 1):
         found.append(_metric(settings.altered(base, scale=found[-1]), rows, labels))
     return found[1:]
 
 
-def _metric(model: Any, rows: Array, labels: Any) -> tuple[float, ...]:
+def _metric(model: Any, rows: Any, labels: Any) -> tuple[float, ...]:
     """Roots of mean squared derivatives, such that the mean squared distance of rows stays."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit of all rows gives them
-        fitted = clone(model).fit(rows, labels)
-    n, d = rows.shape
-    most = int(MOST_VALUES / (n * d * fitted.n_components_))
-    shares = importances(fitted, rows[:: max(1, n // max(most, 1))]).overall
-    deviations, scaling = rows.std(axis=0), recipe_of(fitted).scaling
+    fitted, (n, d) = model.fit(rows, labels), rows.shape
+    most, there = int(MOST_VALUES / (n * d * fitted.n_components_)), devices.host(rows)
+    shares = importances(fitted, there[:: max(1, n // max(most, 1))], random_state=0).overall
+    deviations, scaling = there.std(axis=0), recipe_of(fitted).scaling
     before = deviations * (1.0 if scaling is None else scaling.factor)
     factors = np.sqrt(np.maximum(shares, LEAST) * (np.square(before).sum() or 1.0))
     factors /= np.where(deviations > 0, deviations, 1)

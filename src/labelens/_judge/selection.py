@@ -255,8 +255,8 @@ def select(
     bases = simpler_first(bases, candidates, outcomes, rows)
     if plain and effort == "high":
         first = bases or order
-        ahead = [candidates[i] for i in first]
-        if found := with_learned_metric(ahead, rows, batch, max_rows, cv, judging):
+        ahead, best_yet = [candidates[i] for i in first], outcomes[first[0]]
+        if found := with_learned_metric(ahead, best_yet, rows, batch, max_rows, cv, judging):
             first.insert(0, len(candidates))
             candidates, outcomes = [*candidates, found[0]], [*outcomes, found[1]]
     names = what_varies([candidates[i] for i in order])
