@@ -266,7 +266,9 @@ def test_saved_models_hold_the_number(tmp_path):
 
 def test_without_labels_there_is_nothing_to_settle_by():
     X, y = planted(0)
-    with pytest.raises(ValueError, match=r"n_components='auto' .* there is no y; give it a number"):
+    with pytest.raises(
+        ValueError, match=r"n_components='auto' needs labels, and y is None; pass a number"
+    ):
         SupervisedPCA("auto").fit(X)
     with pytest.raises(ValueError, match=r"gamma='auto' .* a number, 'scale' or 'median'"):
         KernelSupervisedPCA(gamma="auto").fit(X)

@@ -21,7 +21,7 @@ def rows(rng):
     [
         (lambda: Tree(""), TypeError, "separator must be a string, not empty"),
         (lambda: Tree(parents=["a"]), TypeError, "parents must be a dict or a Series"),
-        (lambda: Tree(parents={"a": "b", "b": "a"}), ValueError, "in a circle at 'a'"),
+        (lambda: Tree(parents={"a": "b", "b": "a"}), ValueError, "a cycle at 'a'"),
         (lambda: Ordinal("abc"), TypeError, "order must be a sequence of labels"),
         (lambda: Ordinal(["a", "b", "a"]), ValueError, "order has 'a' twice"),
         (lambda: Cyclic(0), ValueError, "period must be a number > 0"),

@@ -1,4 +1,4 @@
-"""Supervised dimensionality reduction that sees data through its labels.
+"""Supervised dimensionality reduction: embeddings that show the labels.
 
 A method is a feature map, a label map and a solver; data enters only through their cross-moment.
 """

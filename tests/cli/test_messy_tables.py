@@ -179,7 +179,7 @@ def test_only_values_that_are_no_gaps_are_unknown_to_a_model(run, rng):
     frame.loc[6, "x"], frame.loc[7, "sex"] = "about 3", "other"
     frame.to_csv("data.csv", index=False)
     done = run("transform", "out/model.labelens", "data.csv", "--out", "new.csv")
-    assert "does not know: x: 'about 3', sex=other." in " ".join(done.output.split())
+    assert "not in the training rows: x: 'about 3', sex=other." in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize("method", ["spca", "auto"])

@@ -12,7 +12,7 @@ import pytest
     [
         ("", "empty"),
         ("a,y\n", "no rows"),
-        ("a,y\n1,x\n2,x\n3,x\n4,x\n5,x\n6,x\n7,x\n8,x\n9,x\n", "the same label, 'x'"),
+        ("a,y\n1,x\n2,x\n3,x\n4,x\n5,x\n6,x\n7,x\n8,x\n9,x\n", "a single value, 'x'"),
         ("a,y\n1,x\n2,z\n", "2 rows"),
         ("y\nx\nz\n", "No column is left"),
     ],
@@ -28,7 +28,7 @@ def test_unlucky_files_are_explained(run, tmp_path, content, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"species": [f"row {i}" for i in range(150)]}, "Every row has a label of its own"),
+        ({"species": [f"row {i}" for i in range(150)]}, "Every row has a different label"),
         ({"species": ["2020-01-02", "2020-01-03"] * 75}, "is a date"),
         ({"species": pd.date_range("2020-01-01", periods=150)}, "is a date"),
         ({"species": [None] * 150}, "No row has a label"),
@@ -56,7 +56,7 @@ def test_a_number_that_was_mistyped_is_pointed_out(run, iris, tmp_path):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["embed", "--check", "--groups", "species"], "--check takes rows for independent"),
+        (["embed", "--check", "--groups", "species"], "--check needs independent rows"),
         (["audit", "--groups", "species"], "audit does not use --groups"),
         (["audit", "--nuisance", "species"], "audit does not use --nuisance"),
     ],

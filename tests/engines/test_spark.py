@@ -321,7 +321,7 @@ def test_transform_refuses(mixed):
     frame, X, y = mixed
     model = SupervisedPCA(2).fit(X, y)
     transform = labelens.spark.transform
-    with pytest.raises(ValueError, match="does not know the names of the columns"):
+    with pytest.raises(ValueError, match="was fitted without column names"):
         transform(model, frame)
     with pytest.raises(ValueError, match="has a column 'y' already"):
         transform(model, frame, "y", features="array")

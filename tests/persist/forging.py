@@ -161,8 +161,8 @@ FORGERIES = {
     "moments hidden": (put("moments", value=False), "label_map is there without"),
     "block": (put("block", value=0), "block is 0"),
     "gamma": (put("gamma", value=1.0), "gamma without a kernel"),
-    "map": (put("map", "kind", value="fourier"), "not what its parameters ask for"),
-    "map of none": (put("map", value={}), "not what its parameters ask for"),
+    "map": (put("map", "kind", value="fourier"), "does not match its parameters"),
+    "map of none": (put("map", value={}), "does not match its parameters"),
     "map with more": (put("map", "phase", value=1), "'phase'.*does not know"),
     "labels": (put("labels", value=None), "shape|classes without labels|label_map"),
     "labels of no kernel": (put("labels", "kernel", value="eval"), "of no kind"),
@@ -286,7 +286,7 @@ KERNEL_FORGERIES = {
     "circle": (
         "tree",
         put(*WHERE, "parents", value=[[["str", "a"], ["str", "a"]]]),
-        "in a circle at 'a'",
+        "a cycle at 'a'",
     ),
     "a node twice": (
         "tree",

@@ -307,7 +307,7 @@ def test_a_time_that_is_none_is_no_class(rng, tmp_path):
         ("exact", put("parameters", "kernel_params", value={"nu": 1}), "may hold nothing"),
         ("exact", put("parameters", "shrinkage", value=0.5), "shrinkage is 1.0, and shrinkage=0.5"),
         ("fourier", put("map", "phase", value="0"), "'phase' of its map"),
-        ("fourier", put("map", "kind", value="structured"), "not what its parameters"),
+        ("fourier", put("map", "kind", value="structured"), "does not match its parameters"),
     ],
 )
 def test_forged_kernels_are_refused(rng, tmp_path, approximation, change, words):

@@ -25,7 +25,7 @@ class Odd(str):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (KernelSupervisedPCA(kernel=np.dot, approximation="exact"), "kernel=.*knows by name"),
+        (KernelSupervisedPCA(kernel=np.dot, approximation="exact"), "kernel=.*named kernels"),
         (KernelSupervisedPCA(approximation=RBFSampler(random_state=0)), "approximation=.*'exact'"),
         (SupervisedPCA(1, label_kernel=StandardScaler()), "label_kernel=.*transform y before"),
         (SupervisedPCA(random_state=np.random.RandomState(0)), "random_state=.*an integer"),

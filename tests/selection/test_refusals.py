@@ -18,7 +18,7 @@ def with_cell(X, value):
 
 
 FAULTS = {
-    "no labels": (lambda X, y: dict(y=None), ValueError, "y is None: there are no labels"),
+    "no labels": (lambda X, y: dict(y=None), ValueError, "y is None. Pass the labels"),
     "one class": (lambda X, y: dict(y=y * 0), ValueError, "y has a single class, 0"),
     "one row of a class": (
         lambda X, y: dict(y=np.arange(90) // 89), ValueError, "outside fold . cannot be fitted"
@@ -52,7 +52,7 @@ FAULTS = {
         lambda X, y: dict(n_components=["two"]), TypeError, "n_components must be an integer"
     ),
     "no n_components": (
-        lambda X, y: dict(n_components=[]), ValueError, "nothing to try for n_components"
+        lambda X, y: dict(n_components=[]), ValueError, "values of n_components is empty"
     ),
     "n_components twice": (
         lambda X, y: dict(n_components=2, grid={"n_components": [3]}), ValueError, "named twice"
@@ -65,7 +65,7 @@ FAULTS = {
         ValueError,
         "grid names 'gamma', which none of the estimators has; they have batch_size",
     ),
-    "empty list": (lambda X, y: dict(grid={"gamma": []}), ValueError, "nothing to try for gamma"),
+    "empty list": (lambda X, y: dict(grid={"gamma": []}), ValueError, "values of gamma is empty"),
     "bad value": (
         lambda X, y: dict(grid={"shrinkage": [0.1, 2]}), ValueError, "shrinkage must be .*, got 2"
     ),

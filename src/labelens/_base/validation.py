@@ -219,7 +219,8 @@ def refuse_broken(matrix: Any, what: str) -> None:
     if broken:
         raise ValueError(
             f"{what} is a broken {matrix.format.upper()} matrix: its indices point outside of its "
-            f"shape {matrix.shape} or of its arrays. Build it anew, or see {what}.check_format()."
+            f"shape {matrix.shape} or of its arrays. Build the matrix again, or call "
+            f"{what}.check_format()."
         )
 
 
@@ -340,8 +341,8 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     sample_weight = devices.host(sample_weight)
     if np.ma.is_masked(sample_weight):
         raise ValueError(
-            "sample_weight is a masked array with masked values; fill them first, 0 for a row that "
-            "shall not count: sample_weight.filled(0)."
+            "sample_weight is a masked array with masked values. Fill them first, for example with "
+            "a weight of 0: sample_weight.filled(0)."
         )
     values = np.asarray(sample_weight)
     if values.ndim == 0 and values.dtype == object:

@@ -129,7 +129,7 @@ class Kernel:
                 return (self.gamma * product + self.params["coef0"]) ** self.params["degree"]
         raise TypeError(
             f"kernel={self.name!r} is a function of two rows on the host, and X is on a device: "
-            "use a kernel that labelens knows by name, or bring X over."
+            "use one of the named kernels, or copy X to the host."
         )
 
     def factors(self, A: Any, B: Any) -> tuple[Any, Any]:

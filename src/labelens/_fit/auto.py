@@ -50,7 +50,7 @@ def settle(estimator: Any, batch: Batch) -> Any:
         return estimator
     if batch.labels is None:
         raise ValueError(
-            f"{auto[0]}='auto' looks for dependence on labels, and there is no y; give it a number"
+            f"{auto[0]}='auto' needs labels, and y is None; pass a number"
             + (", 'scale' or 'median'." if auto[0] == "gamma" else ".")
         )
     # These are looked at before they are summed up, which is where NaN would show.
@@ -143,7 +143,7 @@ def _beyond_chance(estimator: Any, batch: Batch, tried: list[dict[str, float]]) 
     if count == 0:
         warn_user(
             "No component depends on the labels more than it would on shuffled ones; "
-            "n_components='auto' keeps one all the same. permutation_report says more."
+            "n_components='auto' keeps one component. Test it with permutation_report."
         )
     return max(count, 1)
 

@@ -80,12 +80,12 @@ class Job:
                 "This batch has no y and earlier ones had one: mark the rows without a label and "
                 "name the marker with missing_label."
                 if batch.labels is None
-                else "This batch has a y and earlier ones had none; start anew with fit."
+                else "This batch has a y, and earlier batches had none; call fit."
             )
         if (batch.nuisance is None) != (recipe.nuisance is None):
             there = "no nuisance and earlier ones had one" if recipe.nuisance else "a nuisance"
             raise ValueError(
-                f"This batch has {there}; pass the nuisance of every batch, or start anew with fit."
+                f"This batch has {there}; pass the nuisance of every batch, or call fit."
             )
         if not devices.on_device(batch.rows):
             get_ready(batch.rows.size)

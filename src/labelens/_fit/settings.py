@@ -183,8 +183,8 @@ def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
         old = before[name]
         if not same(value, old) and name not in ("batch_size", "precision"):
             raise ValueError(
-                f"{name} was {old!r} at the first batch and is {value!r} now; start anew with "
-                "fit, or set it back."
+                f"{name} was {old!r} at the first batch and is {value!r} now; call fit, or restore "
+                "the first value."
             )
 
 

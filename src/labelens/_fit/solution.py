@@ -100,8 +100,7 @@ def solve(recipe: Recipe, moments: Any, known: dict[Any, Any] | None = None) -> 
     """
     if moments.n_samples == 1:
         raise NotFittedError(
-            "n_samples = 1: only one row has been seen, and a projection compares rows. Fit at "
-            "least one more."
+            "n_samples = 1: a projection needs at least two rows. Fit at least one more."
         )
     classes = sorted_classes(recipe, moments)
     # The one-hot columns of C_xy sum to zero, one sum for each column of classes.

@@ -59,15 +59,15 @@ class Task:
         nuisance: Any = None,
     ) -> Task:
         if y is None:
-            raise ValueError("y is None: there are no labels that an embedding could have seen.")
+            raise ValueError("y is None. Pass the labels of all rows of X.")
         (X,) = indexable(as_frame(X))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         marker = getattr(estimator, "missing_label", None)
         labels, labelled = read_labels(y, n, marker)
         if not labelled.all():
             raise ValueError(
-                f"Row {int(np.argmin(labelled))} of y has no label (missing_label={marker!r}), so "
-                "nothing can be said of it; pass the labelled rows alone."
+                f"Row {int(np.argmin(labelled))} of y has no label (missing_label={marker!r}). "
+                "Pass only the labelled rows."
             )
         if groups is not None and len(groups) != n:
             raise ValueError(f"groups has {len(groups)} values, and X has {n} rows.")

@@ -92,7 +92,7 @@ class ApproximationReport:
     def verdict(self) -> str:
         """What it comes to, in one sentence."""
         if not self.reference:
-            return "There is nothing to approximate: this estimator is exact."
+            return "The estimator is exact: it approximates no kernel."
         largest = np.degrees(self.angles[:, 0])
         return (
             f"The random embedding keeps {self.dependence.mean():.1%} of the dependence of the "
@@ -208,7 +208,9 @@ def approximation_report(
     truth = embedded(exact.fit(known.X, known.labels), other.X)
     dependence = other.dependence(seed)
     if dependence(truth) == 0:
-        raise ValueError("The exact embedding does not vary: there is nothing to compare with.")
+        raise ValueError(
+            "The exact embedding is constant, so no approximation can be compared with it."
+        )
     seeds = draw.integers(np.iinfo(np.int32).max, size=n_draws).tolist()
 
     def compared(random_state: int) -> tuple[Array, float]:

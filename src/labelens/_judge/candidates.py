@@ -98,7 +98,7 @@ def _checked(grid: Any, n_components: Any, templates: list[Any], seed: int) -> d
                 raise ValueError(f"grid[{name!r}] is None, and has no default list; name values.")
             continue
         if not values:
-            raise ValueError(f"There is nothing to try for {name}: its list is empty.")
+            raise ValueError(f"The list of values of {name} is empty. Name at least one.")
         grid[name] = [seeded(one, seed) if hasattr(one, "get_params") else one for one in values]
     return grid
 

@@ -205,7 +205,7 @@ def _rows_of(adata: Any, layer: str | None, use_rep: str | None) -> Any:
         if not sparse.issparse(rows):
             raise ValueError(
                 "The file stores cells by columns (CSC), which cannot be read a cell at a time. "
-                "Write it anew with adata.X = adata.X.tocsr(), or read it with to_memory()."
+                "Convert it with adata.X = adata.X.tocsr(), or read it with to_memory()."
             )
         rows = rows.tocsr()
     return rows

@@ -70,7 +70,7 @@ class Checkpoint:
             if note.get(what) != mine:
                 raise ValueError(
                     f"{self.path} was left by a fit with other {what}, or they have changed since: "
-                    "remove it to start anew, or name another file."
+                    "remove it, or name another file."
                 )
         if type(rows) is not int or rows < 1:
             raise ValueError(f"{self.path} does not say how many rows it holds; remove it.")

@@ -16,7 +16,7 @@ from .transform import transform
 
 app = typer.Typer(
     name="labelens",
-    help="Supervised dimensionality reduction that sees data through its labels.",
+    help="Supervised dimensionality reduction: embeddings that show the labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -37,4 +37,4 @@ def options(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Supervised dimensionality reduction that sees data through its labels."""
+    """Supervised dimensionality reduction: embeddings that show the labels."""

@@ -139,13 +139,13 @@ def check_labels(labels: NDArray[Any], names: str, kind: Kind | None = None) -> 
     values = set(map(str, labels.ravel().tolist()))
     if len(values) < 2:
         raise ValueError(
-            f"All rows have the same label, {values.pop()!r}: there is nothing to tell apart."
+            f"The label has a single value, {values.pop()!r}; at least two are required."
         )
     if len(labels) < 8:
-        raise ValueError(f"There are {len(labels)} rows; with so few nothing can be held out.")
+        raise ValueError(f"The data have {len(labels)} rows, too few to hold some out.")
     if labels.dtype == object and len(values) == labels.size:
         raise ValueError(
-            f"Every row has a label of its own in {names}, so there are no classes to learn; name "
+            f"Every row has a different label in {names}, so there are no classes; name "
             "a column whose values repeat."
         )
     columns = [np.array(column.tolist()) for column in labels.T] if labels.ndim == 2 else []

@@ -94,7 +94,7 @@ def embed(
     with in_words(quiet or json):
         if check and columns.groups is not None:
             raise ValueError(
-                "--check takes rows for independent, and --groups says that they are not. Leave "
+                "--check needs independent rows, and --groups names dependent ones. Leave "
                 "one of them out, or check a file with one row for each group."
             )
         embedding = f"embedding.{format.value}"

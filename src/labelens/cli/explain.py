@@ -35,7 +35,7 @@ def explain(
     ] = 0,
     top: Annotated[int, typer.Option(min=1, help="Columns to show.")] = 10,
     out: Annotated[
-        Path | None, typer.Option(help="All columns, .csv or .parquet; nothing if not given.")
+        Path | None, typer.Option(help="File for all columns, .csv or .parquet.")
     ] = None,
     force: o.Force = False,
     quiet: o.Quiet = False,

@@ -246,7 +246,7 @@ def _opened(data: Path, columns: o.ColumnOptions) -> tuple[Source, TableEncoder 
         features = matching(features, names)
     if names is None:
         if columns.labels is None:
-            raise ValueError("Which labels belong to these rows? Name their file with --labels.")
+            raise ValueError("The labels are missing. Name their file with --labels.")
         if columns.label or features or columns.drop:
             raise ValueError(
                 f"The columns of {data.name} have no names, so --label, --features and --drop "

@@ -54,13 +54,14 @@ Transpose = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, .labelens.")]
 Memory = Annotated[
-    str | None, typer.Option("--memory", help="Read in chunks, with no more than this: 512MB.")
+    str | None,
+    typer.Option("--memory", help="Read in chunks, with at most this much memory: 512MB."),
 ]
 Kept = Annotated[
     bool, typer.Option("--moments", help="Keep what `labelens merge` and partial_fit need.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 ModelOut = Annotated[Path, typer.Option("--out", "--model", help="The model file.")]
 
@@ -118,7 +119,9 @@ class ColumnOptions:
 class MethodOptions:
     """The method and its parameters."""
 
-    method: Annotated[Method, typer.Option(help="auto compares some and says why.")] = Method.auto
+    method: Annotated[Method, typer.Option(help="auto compares several and prints the reason.")] = (
+        Method.auto
+    )
     components: Annotated[int | None, typer.Option(min=1, help="Dimensions; 2 if not given.")] = (
         None
     )
@@ -127,7 +130,7 @@ class MethodOptions:
         str | None, typer.Option(help="Kernel coefficient: a number, scale, median or auto.")
     ] = None
     target_weight: Annotated[
-        float | None, typer.Option(min=0, max=1, help="1: labels alone; 0: variance alone.")
+        float | None, typer.Option(min=0, max=1, help="1: labels only; 0: variance only.")
     ] = None
     shrinkage: Annotated[
         str | None, typer.Option(help="1: the paper; 0: features are whitened; or auto.")
@@ -144,7 +147,9 @@ class MethodOptions:
         ClassWeight | None,
         typer.Option(help="balanced: rare classes count as much as common ones."),
     ] = None
-    scale: Annotated[Scale, typer.Option(help="What is done to columns first.")] = Scale.standard
+    scale: Annotated[Scale, typer.Option(help="Scaling of the columns before the fit.")] = (
+        Scale.standard
+    )
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0
 
     def parameters(self) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Tree(ClassKernel):
             way = {}  # in order
             while node not in safe:
                 if node in way:
-                    raise ValueError(f"parents go around in a circle at {node!r}.")
+                    raise ValueError(f"parents has a cycle at {node!r}.")
                 way[node] = True
                 node = table.get(node)
             safe.update(way)
@@ -224,7 +224,7 @@ class Precomputed(ClassKernel):
         if lowest < -1e-10 * largest * len(matrix):
             raise ValueError(
                 "similarity must be positive semidefinite, and its smallest eigenvalue is "
-                f"{lowest:.3g}; adding {-lowest:.3g} to the diagonal would mend that."
+                f"{lowest:.3g}; adding {-lowest:.3g} to the diagonal makes it so."
             )
         matrix.flags.writeable = False
         object.__setattr__(self, "similarity", matrix)

@@ -80,7 +80,7 @@ def take_map(
     """The feature map; leaves its number of features in sizes["p"]."""
     kind = facts.get("kind")
     if kind not in kinds_of_map(estimator, kernel):
-        raise ValueError(f"a map of kind {kind!r} is not what its parameters ask for")
+        raise ValueError(f"a map of kind {kind!r} does not match its parameters")
     sizes, d, p = arrays.sizes, arrays.sizes["d"], getattr(estimator, "n_random_features", 0)
     without: tuple[str, ...] = ()
     match kind:

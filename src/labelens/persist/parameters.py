@@ -31,7 +31,7 @@ ADDED: dict[str, Any] = {
 }
 # Advice for a parameter that a file cannot contain.
 INSTEAD = {
-    "kernel": "use a kernel that labelens knows by name",
+    "kernel": "use one of the named kernels",
     "approximation": f"use one of {', '.join(map(repr, APPROXIMATIONS))}",
     "label_kernel": "transform y before fitting and use label_kernel='linear'",
     "random_state": "fit with an integer",

@@ -61,7 +61,7 @@ def fields(facts: Any, what: str, **kinds: Any) -> dict[str, Any]:
         raise ValueError(f"{what} lacks {missing[0]!r}")
     if unknown := sorted(facts.keys() - kinds.keys()):
         raise ValueError(
-            f"{what} has a field {_short(unknown[0])} that this labelens does not know"
+            f"{what} has a field {_short(unknown[0])} that this version of labelens does not know"
         )
     for name, kind in kinds.items():
         allowed = get_args(kind) or (kind,)

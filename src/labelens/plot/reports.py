@@ -146,7 +146,7 @@ def approximation(report: ApproximationReport, *, ax: Axes | None = None) -> Axe
     """
     if report.rate is None:
         raise ValueError(
-            "No kernel was approximated, or with one number of features only: there is no curve."
+            "The report has no approximation, or only one number of features: a curve needs two."
         )
     ax = canvas.axes_or_new(ax, grid="both")
     ticker = require("matplotlib.ticker", extra="cli")

@@ -313,10 +313,7 @@ def transform(
     elif features is None:
         features = getattr(model, "feature_names_in_", None)
         if features is None:
-            raise ValueError(
-                "The model does not know the names of the columns it was fitted on; name them as "
-                "features."
-            )
+            raise ValueError("The model was fitted without column names; pass them as features.")
     columns: ColumnLayout | None
     if encoder is None:
         columns = FrameColumns.of(df, features).measured(df)

@@ -163,8 +163,8 @@ def _without_gaps(
     strange = [one for one in dict.fromkeys(strange) if one not in levels]
     if strange and strict:
         notes.append(
-            f"Values that the model does not know: {', '.join(strange[:5])}. Unknown numbers are "
-            "treated as missing, unknown categories as no category."
+            f"Values that are not in the training rows: {', '.join(strange[:5])}. Unknown numbers "
+            "are treated as missing, unknown categories as no category."
         )
     return X, kept
 

@@ -204,7 +204,9 @@ def _idx(pandas: Any, path: Path, stream: Any) -> Frame:
     shape = np.frombuffer(content[4:begin], ">u4").astype(np.int64)
     dtype = np.dtype(kind[content[2]])
     if len(shape) != content[3] or len(content) - begin != prod(shape.tolist()) * dtype.itemsize:
-        raise ValueError(f"it should hold {' x '.join(map(str, shape))} numbers, and does not.")
+        raise ValueError(
+            f"it does not hold {' x '.join(map(str, shape))} numbers, as its header says."
+        )
     array = np.frombuffer(content, dtype, offset=begin).reshape(shape)
     return _columns(pandas, array.astype(dtype.newbyteorder("=")))
 
@@ -280,7 +282,7 @@ def name_of_rows(arrays: dict[str, NDArray[Any]], label: Any = None) -> str:
         return "X"
     if len(wide) != 1:
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"which array holds the rows? Call it X; there are {found}.")
+        raise ValueError(f"it has no array X for the rows; it has {found}.")
     return wide[0]
 
 

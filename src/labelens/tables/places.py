@@ -38,7 +38,7 @@ def located(place: str | Path | None, sql: str | None = None) -> Iterator[Path]:
     Delta table or a Hugging Face dataset, or None with `sql`. With `sql` it is a DuckDB database.
     """
     if place is None and sql is None:
-        raise ValueError("Which data? Name a file, or a query with --sql.")
+        raise ValueError("No data are named. Name a file, or a query with --sql.")
     path, elsewhere = Path(str(place)), str(place) == STDIN or URL.match(str(place))
     if sql is None and not elsewhere and not path.is_dir():
         yield path

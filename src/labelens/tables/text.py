@@ -58,7 +58,7 @@ class TextFile:
             rows = [line for line in lines[:1000] if not line.startswith("#")]
             head = rows[0] if rows else ""
             if not head.strip():
-                raise ValueError("it is empty: there is not even a line of column names.")
+                raise ValueError("it is empty. The first line must have the column names.")
             bare = re.sub(r"\.(gz|bz2|zst|zip)$", "", path.name.lower())
             self.separator = _separator(head, "\t" if bare.endswith(".tsv") else ",;\t|")
             self._spaced = False

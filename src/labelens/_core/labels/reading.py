@@ -107,8 +107,8 @@ def read_labels(y: Any, n_rows: int, marker: Any) -> tuple[Any, NDArray[np.bool_
     if sparse.issparse(labels):
         if marker is not None:
             raise ValueError(
-                f"missing_label={marker!r} cannot be told from the zeros of a sparse y; pass the "
-                "labelled rows alone, or a dense y."
+                f"missing_label={marker!r} cannot be distinguished from the zeros of a sparse y. "
+                "Pass only the labelled rows, or a dense y."
             )
         bad = ~np.isfinite(labels.data) if labels.dtype.kind == "f" else np.zeros(1, dtype=bool)
         if bad.any():

@@ -27,5 +27,5 @@ def check_can_grow(moments: Any) -> None:
     if isinstance(moments, SavedSummary):
         raise ValueError(
             "This model comes from a file without its moments, so no rows can be added to it: save "
-            "it with labelens.save(model, path, moments=True), or start anew with fit."
+            "it with labelens.save(model, path, moments=True), or call fit."
         )

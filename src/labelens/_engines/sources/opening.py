@@ -91,7 +91,7 @@ def _paths(source: Any) -> list[Path] | None:
         return [Path(text)]
     if isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike)) for s in source):
         if not source:
-            raise ValueError("There is nothing to read: the list of files is empty.")
+            raise ValueError("The list of files is empty. Name at least one file.")
         return [path for item in source for path in _paths(item) or ()]
     return None
 
