@@ -89,7 +89,7 @@ def test_unsolved_is_not_fitted(data):
     assert not hasattr(model, "components_")
     assert "SupervisedPCA" in model._repr_html_()
     one = SupervisedPCA(1).partial_fit(X[:1], [0.5])
-    with pytest.raises(ValueError, match="only one row has been seen"):
+    with pytest.raises(ValueError, match="needs at least two rows"):
         one.transform(X)
 
 
