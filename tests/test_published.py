@@ -32,6 +32,15 @@ def test_tables_are_those_of_the_results(name):
     assert publish.written(text) == text, "run python benchmarks/publish.py"
 
 
+@pytest.mark.parametrize("name", WITH_PARTS)
+def test_pages_name_the_script_of_each_table(name):
+    text = (ROOT / name).read_text("utf-8")
+    for found in publish.PART.finditer(text):
+        section = text[max(0, text.rfind("\n## ", 0, found.start())) : found.start()]
+        after = text[found.end() : found.end() + 300]
+        assert re.search(r"make\s+bench|benchmarks/\w+\.py", section + after), found[2]
+
+
 def test_all_results_are_on_a_page():
     named = {name for page in WITH_PARTS
              for _, name, *_ in publish.PART.findall((ROOT / page).read_text("utf-8"))}  # fmt: skip
