@@ -1,4 +1,4 @@
-"""What the rest is built on: arrays and devices, compiled loops, threads, files, validation.
+"""Foundations: arrays and devices, compiled loops, threads, files, validation.
 
 No module here knows what a model is.
 """

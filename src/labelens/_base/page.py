@@ -31,7 +31,7 @@ def table(heads: Iterable[str], rows: Iterable[Sequence[str]], name: str) -> str
 
 
 def scrolled(markup: str, name: str) -> str:
-    """What may be wider than the page; the keyboard reaches and scrolls it."""
+    """An element that may be wider than the page, and scrolls by keyboard."""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">{markup}</div>'
     )

@@ -99,7 +99,7 @@ class _BlasOnOneThread:
                 self._restore()
 
     def forget_others(self) -> None:
-        """Of the threads inside, a forked process has only its own."""
+        """Keep only this thread: a forked process does not have the others."""
         self._inside = [thread for thread in self._inside if thread == get_ident()]
 
     def _restore(self) -> None:

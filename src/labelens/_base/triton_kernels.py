@@ -21,7 +21,7 @@ ROWS, COLUMNS, SHORT, CHUNK = 16, 64, 256, 2048
 TILE = dict(height=ROWS, width=COLUMNS, short=SHORT, chunk=CHUNK)
 # Rows whose mean the others are about.
 CENTRE = 16
-# Those of the hardware, which of angles between -pi and pi are as good as sums in float32 need.
+# Sine and cosine of the hardware: between -pi and pi they are accurate enough for float32 sums.
 _sine, _cosine = libdevice.fast_sinf, libdevice.fast_cosf
 if triton.knobs.runtime.interpret:  # on the host, which has none of them
 

@@ -1,4 +1,4 @@
-"""What users pass in, checked once; the only file that uses scikit-learn's validation helpers.
+"""Checks of arguments, made once; the only module that uses scikit-learn's validation helpers.
 
 Every error names the row, the column or the label.
 """
@@ -46,7 +46,7 @@ def _drawn(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-# Of the same number the same; to start such a generator is a good part of a small fit.
+# Cached: creating a generator takes a large part of a small fit.
 _drawn_once = lru_cache(64)(_drawn)
 
 
@@ -301,7 +301,7 @@ def refuse_non_finite(rows: Any, names: Any = None, before: int = 0) -> None:
 
 
 def check_embedding(Z: Any, n_components: int) -> NDArray[Any]:
-    """What `inverse_transform` takes: (n, k), real and finite."""
+    """The input of `inverse_transform`: (n, k), real and finite."""
     embedding = check_array(devices.host(Z), dtype=(np.float64, np.float32))
     if embedding.shape[1] != n_components:
         raise ValueError(
@@ -311,12 +311,12 @@ def check_embedding(Z: Any, n_components: int) -> NDArray[Any]:
 
 
 def wanted_container(estimator: Any) -> str:
-    """What `set_output` asked for: "default", "pandas" or "polars"."""
+    """The container set by `set_output`: "default", "pandas" or "polars"."""
     return set_output_of(estimator) or get_config()["transform_output"]
 
 
 def set_output_of(estimator: Any) -> str | None:
-    """What `set_output` has asked of this estimator; None where it was not called."""
+    """The container set by `set_output` of this estimator; None if it was not called."""
     return vars(estimator).get(OUTPUT, {}).get("transform")
 
 

@@ -67,7 +67,7 @@ class NeighbourVotes:
     @classmethod
     def of(cls, embedded: Array, codes: Codes, weight: Array, c: int) -> NeighbourVotes:
         shares = class_shares(codes, weight, c)
-        # Of many rows every n/m-th in the order of their classes.
+        # With many rows, every n/m-th in the order of their classes.
         order, m = np.argsort(codes, kind="stable"), min(len(codes), MOST_REFERENCES)
         some = np.sort(order[np.arange(m) * len(codes) // m])
         return cls(embedded[some], codes[some], weight[some] / weight.mean(), shares)

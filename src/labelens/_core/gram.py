@@ -183,7 +183,7 @@ class Gram:
             return self._times_whole(columns)
 
         def band(start: int) -> Array:
-            """Of the entries from the diagonal on, and of their mirror images."""
+            """The sum over the entries from the diagonal on, and over their mirror images."""
             here, out = slice(start, min(start + step, n)), np.zeros(columns.shape)
             room = np.empty((step, step))  # new memory for every tile would take half of the time
             block = np.triu(self.matrix[here, here].astype(np.float64), 1)

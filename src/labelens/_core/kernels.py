@@ -29,7 +29,7 @@ SHIFT_INVARIANT = ("rbf", "laplacian", "matern")
 RULES = ("scale", "median", "auto")
 # Sparse rows with gamma |x|^2 beyond FAR, in few columns, are compared as dense blocks.
 FAR, WIDEST_DENSE = 1e3, 1024
-# What `kernel_params` may hold for each, with its default.
+# The parameters in `kernel_params` of each kernel, with defaults.
 PARAMETERS: dict[str, dict[str, float]] = {
     "rbf": {},
     "laplacian": {},
@@ -178,7 +178,7 @@ class KnownKernel(Kernel):
 
 
 class Distances:
-    """What the kernels of the same rows share for every gamma."""
+    """Values that kernels of the same rows share for all gammas."""
 
     def __init__(self, rows: Any) -> None:
         self._rows, self._found = rows, {}  # type: ignore[var-annotated]

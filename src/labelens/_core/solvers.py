@@ -363,7 +363,7 @@ def _lanczos(matrix: Array, k: int) -> tuple[Array, Array] | None:
         vectors, values = vectors[:, ::-1], values[::-1]
         if not values[-1] > 1e-6 * values[0] > 0:
             return None
-        # What is left must have no larger value, or some direction has been missed.
+        # The rest must have no larger value; otherwise a direction was missed.
         p = len(matrix)
         rest = LinearOperator(
             (p, p), dtype=float, matvec=lambda x: apart(matrix @ (matrix.T @ apart(x)))

@@ -98,7 +98,7 @@ class Parts(ABC):
 
     @abstractmethod
     def each(self, step: Step) -> Iterator[Any]:
-        """What the step makes of every part, in order, one part at a time."""
+        """The results of the step for each part, in order, one at a time."""
 
     @abstractmethod
     def reduce(self, step: Step, merge: Merge, features: bool = True) -> Any:
@@ -155,7 +155,7 @@ def one_after_the_other(left: Any, right: Any) -> Any:
     return left + right
 
 
-# What went wrong ---------------------------------------------------------------------------------
+# Errors ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What "auto" comes to for `gamma` and `n_components`: rules that look at the first batch.
+"""The rules of "auto" for `gamma` and `n_components`, which use the first batch.
 
 gamma="auto"         of WIDTHS times gamma="scale", the one whose embedding of rows that were not
                      fitted depends most on their labels: tr(P H L H) / tr(H L H) beyond chance, the

@@ -18,7 +18,7 @@ from . import settings
 
 @dataclass(frozen=True)
 class LabelSample:
-    """What is known of all labels before any row is summed up: of `l` of them, drawn at random."""
+    """Facts about all labels before the first row is summed, from a random sample of `l`."""
 
     labels: Any  # (l,) or (l, m)
     label_weight: Array | None  # (l,)
@@ -115,7 +115,7 @@ def read_batch(
         labels, labelled = read_labels(y, n, estimator.missing_label)
     if nuisance is not None:
         nuisance = _read_nuisance(nuisance, n)
-    # Of labels that were numbered on a device none can be wrong, so no message will name a row.
+    # Labels numbered on a device cannot be wrong, so no message names a row.
     numbers = np.arange(0 if there and weight is None else n)
     if estimator.class_weight is not None:
         settings.check_has_classes(estimator, labels)

@@ -50,7 +50,7 @@ Counts = dict[Any, float]  # the weight of all rows of every class
 
 @dataclass(frozen=True)
 class Needs:
-    """What asks for a pass, in words; empty: nothing does."""
+    """The reason for each kind of first pass, in words; empty if it is not needed."""
 
     labels: str = ""
     spread: str = ""
@@ -82,7 +82,7 @@ class Needs:
 
 
 def _of_labels(estimator: Any, first: Chunk, once: bool) -> tuple[str, bool]:
-    """What asks for a pass over labels, and whether their values matter."""
+    """The reason for a pass over labels, if any, and whether it needs their values."""
     kernel, balanced = estimator.label_kernel, isinstance(estimator.class_weight, str)
     if first.y is None or devices.on_device(first.y):  # none, or integers of one column
         return "class_weight='balanced'" if balanced else "", False
@@ -120,7 +120,7 @@ def sample_rows(estimator: Any, row_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class LabelSurvey:
-    """What a pass over labels has seen: their traits, a sample of them, the weights of classes."""
+    """Results of a pass over labels: their kind, a sample of them, the weights of classes."""
 
     n_rows: int
     traits: Traits | None
@@ -157,7 +157,7 @@ class LabelSurvey:
         )
 
     def known(self, estimator: Any) -> LabelSample | None:
-        """What label maps are drawn from; None where no row has a label."""
+        """The labels from which label maps are made; None if no row has a label."""
         if self.traits is None:
             return None
         drawn = self.sample.rows()
@@ -199,7 +199,7 @@ def balanced(counts: Counts) -> dict[Any, float]:
 
 @dataclass(frozen=True)
 class RowSurvey:
-    """What a first pass has seen: the spread of columns and a sample of rows, if wanted."""
+    """Results of a first pass: the spread of columns and a sample of rows, if needed."""
 
     n_rows: int
     spread: Spread | None
@@ -250,7 +250,7 @@ class Sample:
             self._thin()
 
     def merge(self, other: Sample) -> Sample:
-        """Of the rows of both, those of `other` after mine."""
+        """The results for the rows of both, with the rows of `other` last."""
         both = Sample(self._size)
         both._held = [*self._held, *other._held]
         both._thin()

@@ -1,4 +1,4 @@
-"""What fitting leaves behind, and what a model shows of it: solved for when first asked for."""
+"""The state of a fitted model and its attributes, which are solved for at the first access."""
 
 from __future__ import annotations
 

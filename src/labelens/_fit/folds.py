@@ -141,7 +141,7 @@ def _judge_pass(
             one.grams[f] = known["gram"]
 
     parts = list(in_turn(summarized, range(scores.shape[1])))
-    # Those that need the same whitening of the same moments are one job.
+    # Estimators with the same whitening of the same moments are one job.
     names = "shrinkage", "scale"
     jobs = grouped(
         _variants(estimators, one, batch), lambda v: [v.recipe.parameters[name] for name in names]
@@ -209,7 +209,7 @@ def without_each(parts: Sequence[Any], rest: Any = None) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class _Pass:
-    """What one pass over the rows serves."""
+    """The estimators that share one pass over the rows."""
 
     members: list[int]
     recipe: Recipe  # which takes features as they are
@@ -261,7 +261,7 @@ def _gamma(estimator: Any, batch: Batch) -> float:
 
 @dataclass(frozen=True)
 class _Angles:
-    """What random Fourier features are made of: the same for every gamma, up to a factor."""
+    """The random numbers of Fourier features: the same for all gammas, up to a factor."""
 
     recipe: Recipe
     angles: NDArray[Any]  # (n, ceil(p/2))

@@ -71,7 +71,7 @@ class Recipe:
 
     @property
     def target_weight(self) -> float:
-        """Without labels there is only variance to look for."""
+        """The target weight; 0 without labels, because only the variance is left."""
         return 0.0 if self.psi is None else float(self.parameters["target_weight"])
 
     @property

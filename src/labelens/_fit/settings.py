@@ -25,7 +25,7 @@ from ..label_kernels.base import LabelKernel
 PRECISIONS = (None, "tf32")
 Item = TypeVar("Item")
 MOST_LABEL_FEATURES = 10_000
-# Of C_xx, in memory at a time.
+# Bytes of C_xx in memory at a time.
 COPIES = 4
 ROWS_KEPT = ("falkon", "exact")  # approximations that keep training rows
 COMPONENT_SCALES = ("total", "within")
@@ -178,7 +178,7 @@ def check_streams(estimator: Any) -> None:
 
 
 def check_unchanged(estimator: Any, before: Mapping[str, Any]) -> None:
-    """What has been summed up with some parameters cannot go on with others."""
+    """Raise ValueError if parameters changed after the first batch."""
     for name, value in values(estimator).items():
         old = before[name]
         if not same(value, old) and name not in ("batch_size", "precision"):

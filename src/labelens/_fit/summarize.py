@@ -119,7 +119,7 @@ def _cross(
 def keep_rows(
     recipe: Recipe, batch: Batch, encoded: EncodedLabels | None, before: KernelRows | None
 ) -> KernelRows:
-    """What the exact kernel has in place of `summarize`: the rows, with their label features."""
+    """The counterpart of `summarize` for the exact kernel: rows with their label features."""
     n, labelled = batch.rows.shape[0], batch.labelled
     weight, noise = np.ones(n) if batch.weight is None else batch.weight, None
     if recipe.noise is not None:

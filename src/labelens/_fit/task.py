@@ -123,7 +123,7 @@ class Task:
         stratified = self.kind == "classes" and self.labels.ndim == 1
         if isinstance(cv, (int, np.integer)):
             check_number(cv, "cv", 2, integer=True)
-            # Of a class with fewer rows than folds some folds have none.
+            # A class with fewer rows than folds is missing in some folds.
             stratified = (
                 stratified and np.unique(spelled(self.labels), return_counts=True)[1].min() >= cv
             )
@@ -159,7 +159,7 @@ class Task:
             numbers[test] = number
         return numbers
 
-    # What an embedding is worth ------------------------------------------------------------------
+    # Scores --------------------------------------------------------------------------------------
 
     @property
     def neighbours(self) -> int:
@@ -175,7 +175,7 @@ class Task:
     def guesses(
         self, Z: Array, labels: NDArray[Any], asked: Array | None = None, k: int | None = None
     ) -> NDArray[Any]:
-        """What the k nearest rows of Z say of the labels of others; of their own if none is asked.
+        """Labels predicted from the k nearest rows of Z, of `asked` or of the rows of Z.
 
         Their mean for numbers, what most of them have otherwise.
         """
@@ -189,7 +189,7 @@ class Task:
         return self.said_by(labels, places)
 
     def said_by(self, labels: NDArray[Any], places: Rows) -> NDArray[Any]:
-        """What (m, k) rows, the nearest first, say together."""
+        """Labels predicted from (m, k) rows, the nearest first."""
         k = places.shape[1]
         if k == 1:
             return labels[places[:, 0]]
@@ -245,7 +245,7 @@ def spelled(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def task_kind(labels: Any, asked: Kind | None = None) -> Kind:
-    """What labels are: decided once, on all rows, by every route; `asked` overrides.
+    """The kind of labels, decided once on all rows by each route; `asked` overrides it.
 
     - several columns of 0 and 1: multilabel
     - numbers with fractions: numbers; of several columns one makes all so
@@ -357,7 +357,7 @@ def basis(Z: Array) -> Array:
     """(n, k) -> (n, r): orthonormal columns that span those of Z, centred."""
     centred = Z - Z.mean(axis=0)
     lengths = linalg.norm(centred, axis=0)
-    # What is left of a constant column is rounding, and has no direction.
+    # The rest of a constant column is rounding, without a direction.
     live = lengths > 1e-12 * np.sqrt(len(Z)) * np.abs(Z).max(axis=0, initial=0)
     if not live.any():  # SciPy 1.13 rejects empty matrices
         return centred[:, :0]

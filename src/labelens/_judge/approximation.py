@@ -1,4 +1,4 @@
-"""What would the exact answer have been?"""
+"""Compare an approximate kernel method with the exact one."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class ApproximationReport:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in one sentence."""
+        """The result in one sentence."""
         if not self.reference:
             return "The estimator is exact: it approximates no kernel."
         largest = np.degrees(self.angles[:, 0])
@@ -236,7 +236,7 @@ def _draws_features(model: Projection) -> bool:
 
 
 def _exact_counterpart(model: Any, n: int) -> Any:
-    """What a fitted estimator approximates, for as many rows; None if it is exact."""
+    """The exact counterpart of a fitted estimator for as many rows; None if it is exact."""
     draws_features = _draws_features(model)
     falkon = has_falkon(model)
     if not (solver_of(model).random_labels or draws_features or falkon):

@@ -1,4 +1,4 @@
-"""What `fit` and `partial_fit` of an atlas do once it has a base model."""
+"""The steps of `fit` and `partial_fit` of an atlas after the base model."""
 
 from __future__ import annotations
 

@@ -306,7 +306,7 @@ class Atlas(ConformalSets, ClassifierMixin, RowMap):
 
 
 def state_of(atlas: Atlas) -> tuple[ClassScores, LocalMaps, Conformal]:
-    """What a file has to hold besides the attributes."""
+    """State for a model file besides the attributes."""
     return atlas._scores, atlas._local, atlas._conformal
 
 

@@ -1,4 +1,4 @@
-"""What `select` tries: estimators with every combination of the values of a grid."""
+"""The candidates of `select`: estimators with all combinations of the values of a grid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .._fit.task import Task, seeded
 from ..label_kernels import Sliced
 from ..methods import METHODS
 
-# What is tried where the user names nothing: multiples of gamma="scale", and of its counterpart for
+# Default candidates: multiples of gamma="scale", and of its counterpart for
 # sums of absolute differences.
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LAPLACIAN_WIDTHS = (0.3, 1.0, 3.0)
@@ -196,7 +196,7 @@ def _filled_in(template: Any, grid: Mapping[str, Any], batch: Batch, seed: int) 
         grid["shrinkage"] = list(SHRINKAGES[:1] if wide else SHRINKAGES)
     if not is_kernel_method(template) or grid.get("gamma", ()) is not None:
         return _varied(template, grid, seed)
-    # What gamma="scale" comes to depends on how rows are scaled.
+    # The value of gamma="scale" depends on the scaling of the rows.
     made = []
     for scale in grid.get("scale", [template.scale]):
         scaled = clone(template).set_params(scale=scale, gamma="scale")

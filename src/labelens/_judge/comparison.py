@@ -51,7 +51,7 @@ def compared(
     scores are noise, the best of many is the luckiest, and a good neighbourhood is better evidence.
     """
     n = min(task.n, max_rows)
-    # Of more columns than rows, half of the rows would say little of how many columns to choose.
+    # With more columns than rows, half of the rows are too few to choose the number of columns.
     few = n <= FEW_ROWS and (by_default or batch.rows.shape[1] > n)
     heat = (n, cv) if few else (min(n, max(HEAT_ROWS, n // HEAT)), HEAT_FOLDS)
     rounds = [(n, cv, range(min(MOST_REPEATS, -(-FEW_ROWS // n)) if by_default else 1))]
@@ -140,7 +140,7 @@ class Outcome:
 
 
 def standard_error(scores: Array, folds: int) -> float:
-    """Of a mean over folds, whose training rows are mostly the same (Nadeau and Bengio, 2003)."""
+    """The error of a mean over folds with overlapping training rows (Nadeau and Bengio, 2003)."""
     return float(np.std(scores, ddof=1) * math.sqrt(1 / len(scores) + 1 / (folds - 1)))
 
 

@@ -25,7 +25,7 @@ UNLIKE = 0.01  # the conformity below which a row is unlike anything seen
 
 @dataclass(frozen=True)
 class Conformal:
-    """What held-out rows say of new ones."""
+    """Conformal prediction from the probabilities of held-out rows."""
 
     own: Array  # (m,) probabilities of their own classes
     codes: Codes  # (m,)

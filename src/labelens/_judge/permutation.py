@@ -80,7 +80,7 @@ class PermutationReport:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in one sentence."""
+        """The result in one sentence."""
         name, own, null = f"held-out {self.metric}", self.score, self.null_score
         if self.dependence_pvalue < self.score_pvalue:
             name, own, null = "held-out dependence", self.dependence, self.null_dependence

@@ -245,7 +245,7 @@ def select(
     _refuse_other_rows(candidates, lead)
     judging = Judging(scoring, n_neighbors, seed)
     outcomes = compared(candidates, rows, batch, max_rows, cv, judging, not templates)
-    # Those that went further first, the better of them first.
+    # Candidates of later rounds first, the best of each round first.
     order = sorted(
         range(len(candidates)), key=lambda i: (-outcomes[i].round, -outcomes[i].smoothed)
     )
@@ -325,7 +325,7 @@ def _map_over(best: Any, seed: int) -> Atlas:
 
 
 def _refuse_values(rows: Any, names: Any) -> None:
-    """What the sums of some candidate could not take."""
+    """Raise ValueError for values whose sums overflow."""
     refuse_non_finite(rows, names)
     xp = devices.namespace(rows)
     if max(float(xp.max(rows)), -float(xp.min(rows))) > LARGEST:

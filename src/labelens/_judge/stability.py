@@ -69,7 +69,7 @@ class StabilityReport:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in one sentence."""
+        """The result in one sentence."""
         moving = int((~self.stable).sum())
         if not moving:
             causes = " and with ".join(f"other {cause}" for cause in self._causes)

@@ -40,7 +40,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What held-out rows say of one column of labels."""
+    """Scores of held-out rows for one column of labels."""
 
     scores: Scores
     confusion: tuple[list[Any], NDArray[np.int64]] | None  # classes and (c, c) counts of 1-NN
@@ -138,7 +138,7 @@ def try_out(
     )
 
     def judge(j: int) -> Judgement:
-        """What they say of the j-th column of labels."""
+        """The scores of the j-th column of labels."""
 
         def of(labels: NDArray[Any]) -> NDArray[Any]:
             return labels if labels.ndim == 1 else labels[:, j]

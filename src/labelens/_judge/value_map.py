@@ -226,7 +226,7 @@ class ValueMap(RegressorMixin, RowMap):
 
 
 def state_of_map(value_map: ValueMap) -> tuple[Prediction, LocalMaps, float]:
-    """What a file has to hold besides the attributes."""
+    """State for a model file besides the attributes."""
     return value_map._prediction, value_map._local, value_map._size
 
 
@@ -259,7 +259,7 @@ class Prediction:
     def of(
         cls, places: Array, numbers: Array, folds: list[tuple[Codes, Codes]]
     ) -> tuple[Prediction, Array]:
-        """Of new rows, and (n,) predictions of the given ones, each by other folds."""
+        """The prediction for new rows, and (n,) cross-fitted predictions of the given rows."""
 
         def fitted(which: Any) -> Prediction:
             with_one = np.column_stack([np.ones(len(places[which])), places[which]])

@@ -262,7 +262,7 @@ def _told(
     use_rep: str | None,
     nuisances: list[str],
 ) -> dict[str, Any]:
-    """What goes into uns: what .h5ad files can hold, so nothing is None."""
+    """The entries of uns, without None, which .h5ad files cannot store."""
     parameters = {
         name: value
         for name, value in model.get_params(deep=False).items()

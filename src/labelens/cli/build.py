@@ -82,7 +82,7 @@ def load(
     """Read a file and pick its columns, as the encoder does if there is one; a label is needed."""
     frame = read(data, columns, bar, transpose)
     label = label_names(list(frame.columns), columns)
-    # What an AnnData file says of cells is no feature unless it is named.
+    # Columns of .obs of an AnnData file are features only if they are named.
     asked = {*label, *(columns.features or ()), *(columns.nuisance or ()), columns.groups}
     aside = [name for name in frame.attrs.get("obs", ()) if name not in asked]
     table = tables.pick(
@@ -158,7 +158,7 @@ def check_labels(labels: NDArray[Any], names: str, kind: Kind | None = None) -> 
 
 
 def stages(method: o.Method, *others: str) -> list[str]:
-    """What `load` and `pick_model` do, and then the others."""
+    """The stages of `load` and `pick_model`, then the others."""
     return [READING, *([COMPARING] if method in (o.Method.auto, o.Method.atlas) else []), *others]
 
 
@@ -241,7 +241,7 @@ def settle(
 
 
 def _doubt(labels: NDArray[Any], kind: Kind) -> str:
-    """What to say of whole numbers, which may be either."""
+    """A note on whole numbers, which may be classes or numbers."""
     if labels.ndim > 1 or labels.dtype.kind not in "iuf":
         return ""
     count = len(np.unique(labels))

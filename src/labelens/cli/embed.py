@@ -214,7 +214,7 @@ def summary(
     columns: dict[str, NDArray[Any]],
     kind: Kind,
 ) -> dict[str, Any]:
-    """What --json prints: the keys are promised, and explained in docs/guides/cli.md."""
+    """The output of --json; docs/guides/cli.md defines the keys, which are stable."""
 
     def judged(name: str, values: NDArray[Any], scores: Scores) -> dict[str, Any]:
         facts, n = asdict(scores), int(trial.test.sum())
@@ -288,7 +288,7 @@ def contents(
     facts: dict[str, Any],
     notes: list[str],
 ) -> Contents:
-    """What the report shows."""
+    """The contents of the report."""
     judged = zip(columns.items(), trial.each, strict=True)
     hover = {name: table.shown[name].tolist() for name in table.shown.columns}
     if hasattr(trial.model, "conformity"):
@@ -321,7 +321,7 @@ def contents(
 
 
 def checked(trial: Trial, table: tables.Table, seed: int) -> dict[str, Any]:
-    """What other rows, other seeds and shuffled labels give."""
+    """The checks with other rows, other seeds and shuffled labels."""
     about = clone(trial.model), table.frame, table.labels
     same: dict[str, Any] = {"nuisance": table.nuisance, "random_state": seed}
     shuffled = permutation_report(*about, n_permutations=SHUFFLES, max_rows=MOST_ROWS, **same)

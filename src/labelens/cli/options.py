@@ -32,7 +32,7 @@ Impute = StrEnum("Impute", ["mean", "median", "drop"])
 
 
 def filling(impute: Impute | None) -> Any:
-    """What the library takes for it."""
+    """The value for the library."""
     return None if impute is None else impute.value
 
 
@@ -153,7 +153,7 @@ class MethodOptions:
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0
 
     def parameters(self) -> dict[str, Any]:
-        """Those of an estimator; None where nothing was said."""
+        """The parameters of an estimator; None where no option was given."""
         blind = self.method == Method.pca
         if blind and self.target_weight:
             raise ValueError(

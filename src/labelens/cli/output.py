@@ -1,4 +1,4 @@
-"""What all commands share: messages, exit codes, and files that appear whole or not at all."""
+"""Common parts of the commands: messages, exit codes, and atomic files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def in_words(quiet: bool = False, stopped: str = "nothing was written") -> Itera
         listen(SIG_IGN)  # it is done
     except (KeyboardInterrupt, Exception) as error:
         listen(SIG_IGN)
-        # What is being imported when a signal comes may call it an ImportError.
+        # A module that is being imported may turn a signal into an ImportError.
         if isinstance(error, KeyboardInterrupt) or asked:
             done = f"{', '.join(written)} was written before" if written else stopped
             messages.print(f"Stopped; {visible(done)}.", markup=False)
@@ -86,7 +86,7 @@ class Bar:
     def __init__(self, stages: Sequence[str], quiet: bool = False) -> None:
         self.stages = list(stages)
         look = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-        # What the command prints goes past the bar, to standard output.
+        # The output of the command goes to standard output, the bar does not.
         self._line = Progress(*look, console=messages, transient=True, redirect_stdout=False)
         self._task = self._line.add_task("", total=None)
         self._watched = not quiet and messages.is_terminal

@@ -1,4 +1,4 @@
-"""What an atlas computes, as nodes of an ONNX graph."""
+"""An atlas as nodes of an ONNX graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `transform` computes, as nodes of an ONNX graph.
+"""`transform` as nodes of an ONNX graph.
 
 All of it in float64, whatever the rows are: kernel values against landmarks, angles of large
 numbers and sums far from zero lose their digits in float32. Only operators of opset 13 are used.

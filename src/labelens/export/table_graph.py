@@ -1,4 +1,4 @@
-"""What a table encoder computes, as nodes of an ONNX graph."""
+"""The table encoder as nodes of an ONNX graph."""
 
 from __future__ import annotations
 

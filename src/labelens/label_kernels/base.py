@@ -1,4 +1,4 @@
-"""What label kernels have in common."""
+"""The base class of label kernels."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ HEADER = SIGNED | {
     "atlas": dict | None,
     "value_map": dict | None,
 }
-# What a header may lack.
+# Optional fields of a header.
 OPTIONAL: dict[str, Any] = dict.fromkeys(("set_output", "table", "nuisance", *MAPS))
 LOWEST = {"n_features_in": 1, "n_samples": 1, "block": 1, "training_rows": 0}
 

@@ -15,7 +15,7 @@ from .spelling import put_texts, take_texts
 from .strict import FLOAT, WHOLE, Arrays, fields, texts, within
 
 KIND_NAMES, READING_NAMES = list(KINDS), ["", *READINGS]
-# Of every column: kind, reading, number of levels, number of fills, gaps, clock.
+# For each column: kind, reading, number of levels, number of fills, gaps, clock.
 FACTS = 6
 
 

@@ -1,4 +1,4 @@
-"""What all plots share: axes, colours, text from data, and rows as points or as shades."""
+"""Common parts of the plots: axes, colours, text from data, and rows as points or shades."""
 
 from __future__ import annotations
 

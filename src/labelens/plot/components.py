@@ -1,4 +1,4 @@
-"""What the components of an estimator are made of, and what they are worth."""
+"""Plots of components: weights, dependence on the labels, and directions."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ def gamma_curve(
 def gamma_scores(
     task: Task, estimator: Any, gammas: Any, cv: Any, random_state: Any
 ) -> tuple[Array, Array]:
-    """What the curve shows: gammas, and scores as in `_scores`."""
+    """The data of the curve: gammas, and scores as in `_scores`."""
     if task.labels.ndim != 1:
         raise ValueError(f"y has {task.labels.shape[1]} columns; neighbours predict one at a time.")
     seed = check_seed(random_state)

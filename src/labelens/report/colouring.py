@@ -54,7 +54,7 @@ class Classes:
         return {"kind": "classes", "names": self.names, "shown": shown, "other": OTHER}
 
     def notice(self) -> str:
-        """That some classes have no colour of their own."""
+        """A note that some classes share a colour."""
         return (
             f"The {len(self.names):,} classes have colours in {FAMILIES} families of close ones; "
             "each can be found by name."

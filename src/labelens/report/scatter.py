@@ -28,7 +28,7 @@ MOST_COMPONENTS = 50
 
 @dataclass(frozen=True, eq=False)
 class ScatterPlot:
-    """What is drawn: which rows, which components, coloured by which labels."""
+    """The data of the plot: rows, components and labels."""
 
     contents: Contents
     rows: NDArray[np.int64]  # the rows drawn

@@ -1,4 +1,4 @@
-"""What the components are: how much each depends on the labels, what it weighs, which gamma."""
+"""Components in the report: dependence on the labels, weights, and the choice of gamma."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 MOST_BARS = 50
 MOST_CARDS = 6
 MOST_WEIGHTS = 12
-# Of a chart, in pixels; it is inline SVG that follows the page's colours and needs no script.
+# Size of a chart in pixels. Charts are inline SVG with the colours of the page.
 WIDTH, HEIGHT = 400, 250
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 30, 42
 

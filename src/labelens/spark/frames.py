@@ -114,7 +114,7 @@ def _fit_encoder(encoder: TableEncoder, frame: Any, names: list[str]) -> None:
 
 @dataclass(frozen=True)
 class EncoderTask:
-    """What a Python worker of Spark tells of the columns of a partition."""
+    """The step of a Python worker of Spark that describes the columns of a partition."""
 
     encoder: TableEncoder
     names: list[str]
@@ -363,7 +363,7 @@ class Embed:
 
 
 def sealed(model: Any) -> Any:
-    """What a worker needs of the model, without the moments."""
+    """The model without its moments, for workers."""
     kept = copy(model)
     if not isinstance(model, Projection):  # a map
         kept.estimator_ = sealed(model.estimator_)

@@ -21,7 +21,7 @@ from .._fit.first_pass import LabelSurvey, RowSurvey, Sample
 from ..tables import TableEncoder
 from ..tables.summary import ColumnSummary, Distinct, Sums, TableSummary
 
-# What NumPy makes arrays and scalars with: it puts the names of these functions into pickles.
+# NumPy's functions for arrays and scalars, whose names are in pickles.
 MAKERS = [
     np.ones(1).__reduce_ex__(5)[0],
     np.array([None]).__reduce__()[0],

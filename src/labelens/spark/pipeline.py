@@ -80,7 +80,7 @@ class LabelensEstimator(_Columns, Estimator, MLReadable, MLWritable):
 
 
 class LabelensModel(_Columns, Model, MLReadable, MLWritable):
-    """What a `LabelensEstimator` becomes; `model` is the fitted estimator."""
+    """The fitted form of a `LabelensEstimator`; `model` is the fitted estimator."""
 
     def __init__(self, model: Projection, **columns: Columns | None) -> None:
         super().__init__(**columns)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._base.optional import require
 
-# What stands for no value among numbers and dates; in a column of text they are values.
+# Markers of missing values among numbers and dates; in a column of text they are values.
 MARKERS = frozenset(
     ("?", "-", "--", ".", "..", "*", "missing", "unknown", "not available", "tbd", "n.a.", "na.")
 )

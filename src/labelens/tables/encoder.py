@@ -216,7 +216,7 @@ times, the day |
         return seen.readings[column.reading or USUAL[column.kind]].count < seen.rows
 
     def _odd(self, column: EncodedColumn) -> str:
-        """What in a column of numbers is none."""
+        """The values in a column of numbers that are not numbers."""
         if "_summary" not in self.__dict__:
             return ""
         seen = self._summary.columns[column.name]

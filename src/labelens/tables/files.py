@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame as Frame
 
 MOST_DENSE = 1 << 28  # numbers of a sparse matrix that becomes a table
-# What NumPy, gzip and zip raise for bytes that are not what they should be. (RuntimeError: a zip
+# Errors of NumPy, gzip and zip for damaged files. (RuntimeError: a zip
 # that wants a password, or is compressed in a way that Python does not know.)
 MOST_CELLS = 4 << 30  # bytes of an AnnData file as a table
 BROKEN: tuple[type[Exception], ...] = (
@@ -155,7 +155,7 @@ def _similar(path: Path) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong in words, where a library says it in jargon."""
+    """The error of a library in plain words."""
     if isinstance(error, BadGzipFile):
         return NOT_GZIPPED
     if isinstance(error, OSError) and error.strerror:
@@ -258,7 +258,7 @@ def load_arrays(file: Any) -> dict[str, NDArray[Any]]:
 
 
 def _sparse(parts: dict[str, NDArray[Any]]) -> Any:
-    """What `scipy.sparse.save_npz` has written; scipy checks the parts."""
+    """The matrix of a file of `scipy.sparse.save_npz`; scipy checks the parts."""
     kind, shape = parts["format"].item(), tuple(parts["shape"].tolist())
     form = kind.decode() if isinstance(kind, bytes) else str(kind)
     if form not in ("csr", "csc", "coo"):

@@ -24,7 +24,7 @@ DISTINCT = 4096  # values that are kept
 
 @dataclass
 class Sums:
-    """Of numbers; NaN is not counted."""
+    """Statistics of numbers without NaN."""
 
     count: int = 0
     total: float = 0.0
@@ -218,7 +218,7 @@ class ColumnSummary:
 
 
 class TableSummary:
-    """Of every column, in the order of the first rows."""
+    """Statistics of all columns, in the order of the first rows."""
 
     def __init__(self, medians: bool = False) -> None:
         self.columns: dict[str, ColumnSummary] = {}

@@ -29,7 +29,7 @@ START = 1 << 16  # bytes that tell the separator
 LOOKED_AT = 1 << 24  # bytes that tell the encoding
 # Bytes of text that are parsed at a time.
 BLOCK = 1 << 22
-# What an empty cell is called, in columns of text too.
+# Markers of empty cells, also in columns of text.
 NULLS = [
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
@@ -93,7 +93,7 @@ class TextFile:
         return require("pyarrow", extra="cli").input_stream(str(self.path))
 
     def _source(self, stream: Any = None) -> Any:
-        """What pyarrow reads: a path where it can, or bytes that are made plain first."""
+        """The input of pyarrow: a path if possible, or decoded bytes."""
         if self._comments or self._spaced:
             return _Plain(stream or self._unpacked(), self._spaced)
         zipped = self.path.name.lower().endswith(".zip")
@@ -101,7 +101,7 @@ class TextFile:
 
     @property
     def notes(self) -> list[str]:
-        """What was guessed about the file."""
+        """Notes on the guessed format of the file."""
         notes = []
         if self.encoding not in ("utf-8-sig", "utf-8"):
             notes.append(f"{self.path.name} is not UTF-8 and was read as {self.encoding}.")
@@ -159,7 +159,7 @@ class TextFile:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """What pyarrow says about the file, as a sentence."""
+        """The error of pyarrow, as a sentence."""
         invalid = require("pyarrow", extra="cli").ArrowInvalid
         try:
             yield

@@ -1,4 +1,4 @@
-"""What a label map makes of a batch of labels, and what every label map can do."""
+"""Encoded labels of a batch, and the base class of label maps."""
 
 from __future__ import annotations
 

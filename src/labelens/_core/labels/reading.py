@@ -23,7 +23,7 @@ HOW_TO_MARK = (
     "Drop such rows, or mark unlabelled ones with a value and name it with missing_label (nan "
     "stands for NaN, None and NaT too)."
 )
-# What objects may be that NumPy has arrays of.
+# Types of objects that have a NumPy dtype.
 BOOL, INT, REAL = (bool, np.bool_), (int, np.integer), (int, float, np.integer, np.floating)
 DATE, DURATION = (date, np.datetime64), (timedelta, np.timedelta64)
 

@@ -1,4 +1,4 @@
-"""What a row counts for by its class."""
+"""Weights of rows by their classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every feature map can do, and the parts that the random Fourier maps share."""
+"""The base class of feature maps, and the common parts of random Fourier maps."""
 
 from __future__ import annotations
 

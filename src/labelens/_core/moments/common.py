@@ -1,4 +1,4 @@
-"""What the statistics share."""
+"""Common parts of the statistics."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ class Fold:
             before = self._sums.get(name)
             self._sums[name] = value if before is None else tighter(before, value)
 
-    # What it comes to ----------------------------------------------------------------------------
+    # Results -------------------------------------------------------------------------------------
 
     def _home(self, name: str, power: int = 1) -> Any:
         """A sum of features to some power, multiplied by what they lack."""

@@ -1,4 +1,4 @@
-"""What is left of moments in a model that was saved without them."""
+"""The stand-in for moments in a model that was saved without them."""
 
 from __future__ import annotations
 

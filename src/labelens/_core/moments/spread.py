@@ -1,4 +1,4 @@
-"""What scaling needs of every column."""
+"""Statistics of the columns for scaling."""
 
 from __future__ import annotations
 

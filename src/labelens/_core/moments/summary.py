@@ -38,7 +38,7 @@ class Moments:
 
     def finite(self) -> bool:
         """Whether no sum has overflowed; the diagonal of C_xx bounds the rest of it."""
-        # What is not finite in a class is not finite in the sum over classes either.
+        # A value that is not finite in a class is not finite in the sum over classes either.
         with np.errstate(over="ignore", invalid="ignore"):
             cross = self.cross.offset_left if isinstance(self.cross, ClassSums) else self.cross
         parts = [cross.comoment if isinstance(cross, CrossMoment) else cross]

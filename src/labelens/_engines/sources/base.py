@@ -1,4 +1,4 @@
-"""What all sources have in common."""
+"""The base class of sources."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Source(ABC):
         return [self]
 
     def identity(self) -> dict[str, Any] | None:
-        """What tells this source from others, and from itself once changed; None: nothing does."""
+        """A fingerprint of this source, which changes with its data; None if there is none."""
         return None
 
 

@@ -22,7 +22,7 @@ from .base import Chunk, Source
 from .npy import name_of, stamps
 from .rows import ColumnLayout, EncodedLayout, Feature
 
-# What pandas calls an index in a file: it numbers rows, and says nothing about them.
+# The name of a pandas index in a file: it numbers rows and is no feature.
 INDEX = re.compile(r"__index_level_\d+__")
 # What is decoded page by page at a time: so many chunks, but no more than so many bytes. The less,
 # the more time goes into starting with each column.
@@ -196,7 +196,7 @@ class ColumnFiles(Source):
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """What pyarrow and the readers say about a file, with its name."""
+    """The errors of pyarrow and the readers, with the name of the file."""
     pyarrow = require("pyarrow", extra="cli")
     try:
         yield

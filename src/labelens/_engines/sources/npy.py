@@ -95,7 +95,7 @@ def _labels(label: Any) -> Any:
 
 
 class _File:
-    """What a .npy file holds, and where in it the numbers begin."""
+    """Dtype and shape of a .npy file, and the offset of its numbers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

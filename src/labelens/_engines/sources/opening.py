@@ -67,7 +67,7 @@ def has_named_columns(source: Any) -> bool:
 
 
 def column_names(source: Any) -> list[str] | None:
-    """Of the first file; None where columns have no names."""
+    """The column names of the first file; None if columns have no names."""
     if not has_named_columns(source):
         return None
     first = (_paths(source) or [])[0]

@@ -139,7 +139,7 @@ class ColumnLayout:
         return found
 
     def identity(self) -> list[Any]:
-        """What tells these features from others."""
+        """A fingerprint of these features."""
         return [[f.name, str(f.dtype), f.width] for f in self.features]
 
     def _label_array(self, pieces: list[list[Any]]) -> Labels | None:
