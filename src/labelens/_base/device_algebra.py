@@ -69,7 +69,7 @@ def cholesky(matrix: Any) -> Any:
         if type(error).__name__ == "LinAlgError":
             return None
         raise
-    # CuPy says it with NaN.
+    # CuPy returns NaN.
     return root if xp is np or bool(xp.all(xp.isfinite(root))) else None
 
 

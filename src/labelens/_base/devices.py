@@ -1,4 +1,4 @@
-"""Arrays of other libraries; the only module that knows their namespaces and their devices.
+"""Arrays of other libraries: the only module that uses their namespaces and devices.
 
 Rows may be arrays of torch, CuPy or any library that speaks the array API. Where their memory is
 the host's they are NumPy arrays by another name: they are looked at as such, without a copy, and
@@ -265,7 +265,7 @@ def fill(out: Any, function: str, values: Any) -> None:
     apply = getattr(np if isinstance(out, np.ndarray) else namespace(out), function)
     try:
         apply(values, out=out)
-    except TypeError:  # the standard knows no `out`
+    except TypeError:  # the standard has no `out`
         out[...] = apply(values)
 
 
@@ -306,7 +306,7 @@ def made_once(values: NDArray[Any], array: Any, make: Callable[[], Any]) -> Any:
 
 
 def _forget(made: dict[Any, Any], key: Any, _: Any) -> None:
-    """Also while Python ends, when this module knows no names any more."""
+    """Also while Python exits, when the names of this module are gone."""
     made.pop(key, None)
 
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """A moment in which files change names or go: signals that ask to end come too late for it."""
+    """A section that renames or removes files; it finishes before signals are handled."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():  # only there Python lets them in

@@ -378,5 +378,5 @@ def _compiled(body: Any, dtype: Any, index: Any = np.int64) -> Any:
     signature = numba.void(*arguments[body])
     try:
         return numba.njit(signature, nogil=True, cache=True)(body)
-    except RuntimeError:  # no folder that can be written to: compile anew in every process
+    except RuntimeError:  # no writable folder: compile in each process
         return numba.njit(signature, nogil=True)(body)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def require(module: str, extra: str) -> Any:
-    """Import a module that an extra installs, or say how to get it."""
+    """Import a module of an extra, or raise an error with the pip command."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

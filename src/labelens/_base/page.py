@@ -15,7 +15,7 @@ def paragraph(text: str) -> str:
 
 
 def table(heads: Iterable[str], rows: Iterable[Sequence[str]], name: str) -> str:
-    """Cells that start with a digit, or are empty, are numbers; `name` says what the table is."""
+    """A table. Cells that start with a digit or are empty are numbers; `name` is its label."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     lines = []
     for row in rows:

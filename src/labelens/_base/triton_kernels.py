@@ -140,7 +140,7 @@ def _class_sums(
         some_rows = tl.arange(0, sample).to(tl.int64) * n // sample
         places = rows + some_rows[:, None] * stride + column[None, :]
         centre = tl.sum(tl.load(places, mask=inside[None, :], other=0.0), axis=0) / sample
-        # Its first 18 bits: it goes into model files, and no value of a row may.
+        # Its first 18 bits: model files contain it, and must not contain values of rows.
         centre = (centre.to(tl.int32, bitcast=True) & -64).to(tl.float32, bitcast=True)
     # From here on rows are counted within the chunk, in 32 bits.
     left = tl.minimum(n - here * chunk, chunk).to(tl.int32)

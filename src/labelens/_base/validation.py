@@ -28,7 +28,9 @@ from sklearn.utils.validation import check_is_fitted as check_is_fitted
 
 from . import devices
 
-OUTPUT = "_sklearn_output_config"  # where scikit-learn keeps what set_output says
+OUTPUT = (
+    "_sklearn_output_config"  # attribute in which scikit-learn stores the setting of set_output
+)
 
 
 def some(names: Sequence[Any]) -> str:
@@ -59,7 +61,7 @@ def check_number(
     integer: bool = False,
     open_low: bool = False,
 ) -> Any:
-    """A finite number within bounds, or a sentence that says which bounds."""
+    """The value, if it is a finite number within bounds; otherwise raise an error."""
     kind: Any = Integral if integer else Real
     if isinstance(value, np.floating):
         value = value.item()  # float32 cannot be compared with the largest float64

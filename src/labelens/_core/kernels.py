@@ -244,7 +244,7 @@ def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:
     kernel *= 2 * gamma
     kernel -= gamma * row_norms(A, squared=True)[:, None]
     kernel -= gamma * row_norms(B, squared=True)
-    np.minimum(kernel, 0, out=kernel)  # distances are not negative, whatever rounding says
+    np.minimum(kernel, 0, out=kernel)  # distances are not negative, except by rounding
     if A is B:
         np.fill_diagonal(kernel, 0)
     return np.exp(kernel, out=kernel)

@@ -31,7 +31,7 @@ from .moments import Array
 from .spectrum import or_one
 from .tiles import HostTiles
 
-# Bytes of K_nm that are kept; blocks of rows beyond that are made anew for every product.
+# Bytes of K_nm in memory; other blocks of rows are computed for each product.
 LARGEST_BLOCKS = 3 << 30
 # Numbers of K_nm up to which it is float64.
 DOUBLE_NUMBERS = 1 << 24

@@ -35,7 +35,7 @@ PROBES = 8  # random columns by which the norm of a product is estimated
 
 @dataclass(frozen=True)
 class Solution:
-    """k components in the space of p features; those past `rank` are zero, or say nothing new."""
+    """k components in the space of p features; those past `rank` are zero or redundant."""
 
     components: Array  # (k, p)
     rank: int
@@ -191,7 +191,7 @@ def direct(
 
 @dataclass(frozen=True)
 class Solver:
-    """A function of moments, and which moments it wants.
+    """A function of moments, and the moments that it needs.
 
     One that mixes is called as `direct` is. It gets R and, where variance counts, a sketch of C_xx,
     and its components depend on how many there are. Any other is called as `spectral` is, with the

@@ -355,7 +355,7 @@ def mapped(function: Callable[[Any], Any], X: Any) -> Any:
     frame = hasattr(X, "columns")
     meta = require("dask.array.utils", extra="dask").meta_from_array
     some = X._meta_nonempty if frame else devices.zeros((1, X.shape[1]), meta(X))
-    like = function(some)[:0]  # which says now what is wrong with columns
+    like = function(some)[:0]  # raises errors of columns now
     packed = require("dask", extra="dask").delayed(_packed(function), traverse=False)
     how = dict(packed=packed, like=like)
     if frame:

@@ -121,7 +121,7 @@ class Parts(ABC):
         return first
 
     def located(self, chunk: Chunk) -> AbstractContextManager[None]:
-        """Say of errors in the first rows where those are; workers have said so themselves."""
+        """Add the place to errors in the first rows; workers add it themselves."""
         return nullcontext()
 
     def lengths(self) -> Sequence[int]:

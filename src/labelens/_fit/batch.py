@@ -97,7 +97,7 @@ def read_batch(
     last: bool,
     nuisance: Any = None,
 ) -> Batch:
-    """Check a batch for an estimator; the first one says what the columns are."""
+    """Check a batch for an estimator; the first batch defines the columns."""
     # NaN and infinity show in the sums of the linear methods, so their rows are read once.
     rows = check_rows(estimator, X, reset=first, finite=estimator._kernelised)
     n = rows.shape[0]
@@ -126,7 +126,7 @@ def read_batch(
         if not weight.any():
             raise ValueError(f"class_weight={estimator.class_weight!r} leaves no row any weight.")
     all_labelled = there or bool(labelled.all())
-    everywhere = y is None or all_labelled  # every row goes into the sums
+    everywhere = y is None or all_labelled  # the sums include all rows
     if not estimator._kernelised and not (everywhere and (weight is None or weight.all())):
         refuse_non_finite(rows, getattr(estimator, "feature_names_in_", None))
     if weight is not None and not weight.all():

@@ -121,7 +121,7 @@ def finish(
 
 
 def _look(work: Any, parts: Parts) -> tuple[Job, Batch | None]:
-    """Draw the maps from the first rows and from what all parts say.
+    """Draw the maps from the first rows and from surveys of all parts.
 
     The batch is that of all rows, where the first rows are all there are.
     """
@@ -142,7 +142,7 @@ def _look(work: Any, parts: Parts) -> tuple[Job, Batch | None]:
             "only once. Pass a list or an object with __iter__ that can be read again, or numbers "
             "for parameters that are taken from the data."
         )
-    nuisance = first.nuisance  # the first rows say of what kind, whatever the sample
+    nuisance = first.nuisance  # the kind is that of the first rows
     job = _surveyed(work, parts, parts.release(first), needs)
     return job if nuisance is None else job.with_nuisance(nuisance), None
 

@@ -220,7 +220,7 @@ class _Pass:
 def _passes(estimators: Sequence[Any], batch: Batch) -> Iterator[_Pass]:
     labelled = batch.labels is not None
     kept = [statistics(one, labelled) for one in estimators]
-    # Those that want C_xx first: a recipe that is drawn for them is checked to fit into memory.
+    # Estimators with C_xx first: their recipe is checked to fit into memory.
     order = sorted(range(len(estimators)), key=lambda i: not kept[i][0])
     exact = [i for i in order if settings.keeps_rows(estimators[i])]
     yield from _exact_passes(estimators, batch, exact, kept)

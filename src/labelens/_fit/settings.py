@@ -70,7 +70,7 @@ def altered(estimator: Any, **changes: Any) -> Any:
 
 
 def check(estimator: Any) -> None:
-    """Everything that can be told without data. Parameters are checked, never changed."""
+    """Checks that need no data. Parameters are checked, never changed."""
     if isinstance(estimator.n_components, str):
         _one_of(estimator.n_components, "n_components", ("auto",), "an integer >= 1")
     else:
@@ -266,7 +266,7 @@ def check_label_features(q: int) -> None:
 
 
 def check_against_rows(estimator: Any, rows: Any, kernel: Kernel | None) -> None:
-    """A sparse X is scaled without a shift, which only shift-invariant kernels cannot tell."""
+    """Scale a sparse X without a shift, which changes only kernels that are not shift-invariant."""
     if not sparse.issparse(rows) or not estimator._kernelised:
         return
     if kernel is None or not kernel.blind_to_shift:

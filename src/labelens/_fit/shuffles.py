@@ -1,4 +1,4 @@
-"""Orders of the labels that are as likely as theirs where labels say nothing of rows.
+"""Orders of the labels that are equally likely if labels are independent of rows.
 
 Rows that are equal and have equal labels, such as copies, are one observation: they keep their
 labels in common, and change places with as many others. Any other rows change places one by one.

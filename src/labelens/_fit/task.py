@@ -119,7 +119,7 @@ class Task:
         return np.sort(order[(np.arange(size) * self.n + draw.integers(self.n)) // size % self.n])
 
     def splits(self, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
-        """Training and held-out rows, as often as `cv` says."""
+        """Training and held-out rows of each split of `cv`."""
         stratified = self.kind == "classes" and self.labels.ndim == 1
         if isinstance(cv, (int, np.integer)):
             check_number(cv, "cv", 2, integer=True)
@@ -163,7 +163,7 @@ class Task:
 
     @property
     def neighbours(self) -> int:
-        """How many rows have a say: one of classes, some of numbers."""
+        """The number of neighbours: one for classes, several for numbers."""
         return 5 if self.kind == "numbers" else 1
 
     def metric(self, k: int | None = None) -> str:
@@ -282,7 +282,7 @@ def _measure(values: NDArray[Any], n: int) -> bool:
 
 
 class TaskWatch:
-    """The decision of `task_kind` for labels that come in chunks: the same as for all at once."""
+    """The decision of `task_kind` for labels in chunks: the same as for all labels."""
 
     def __init__(self) -> None:
         self._n, self._kinds = 0, set[str]()

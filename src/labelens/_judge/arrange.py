@@ -160,7 +160,7 @@ class Grown:
             self.few, self.rest = False, [rest] if len(rest.labels) else []
         kept, n = self.kept, len(self.kept.labels)
         if len(set(kept.labels.tolist())) < 2:
-            return  # other classes may come
+            return  # later batches may have other classes
         labels, codes, classes, which = read_classes("The atlas", kept.labels, n, None, kept.weight)
         weight = None if (kept.weight == 1).all() else kept.weight[which]
         known = LabelledRows(kept.rows[which], labels, codes, weight, len(classes))

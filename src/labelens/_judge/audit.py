@@ -26,7 +26,7 @@ from ..methods import SupervisedPCA
 __all__ = ["label_issues"]
 
 FEWEST_ROWS = 10
-# Of the rows predicted as a class this share, the surest, tells how often its labels are wrong.
+# The most certain rows of a predicted class, by this share, estimate how many labels are wrong.
 SUREST, FEWEST_SURE, PRIOR = 0.25, 20, 10.0
 POWERS = (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)  # of predictions, to be probabilities
 LEAST = 0.02  # prediction

@@ -215,12 +215,12 @@ def _widths(template: Any, batch: Batch, seed: int) -> list[float]:
 
 
 def _label_directions(task: Task, seed: int) -> int:
-    """Dimensions that labels can tell apart; two of numbers, whose kernel has no end of them."""
+    """The dimensions that labels span; two for numbers, whose kernel has infinitely many."""
     if task.kind == "numbers":
         return 2
     if task.labels.ndim == 1:
         return max(1, len(set(task.labels.tolist())) - 1)
-    # Columns may say the same.
+    # Columns may be redundant.
     some = task.only(task.sample(LABELS_LOOKED_AT, np.random.default_rng(seed)))
     psi = make_label_map(some.labels, None, "auto", None, 1, None, seed)
     right = psi.encode(some.labels, np.arange(some.n)).dense()
@@ -245,7 +245,7 @@ def _varied(template: Any, grid: Mapping[str, Sequence[Any]], seed: int) -> list
                 raise ValueError(f"{name}='auto' is chosen by fit; select compares numbers.")
         if one.random_state is None:
             one.random_state = seed
-        elif not isinstance(one.random_state, Integral):  # would draw anew whenever it is asked
+        elif not isinstance(one.random_state, Integral):  # would give new numbers at each fit
             one.random_state = check_seed(deepcopy(one.random_state))
         made.append(one)
     return made

@@ -1,4 +1,4 @@
-"""How much an embedding says about its labels, and how far two subspaces are apart."""
+"""Dependence of embeddings on labels, and distances between subspaces."""
 
 from __future__ import annotations
 

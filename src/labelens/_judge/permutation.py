@@ -184,7 +184,7 @@ def permutation_report(
 
     def measured(order: Rows) -> tuple[float, float, float]:
         """Held-out score and dependence, and the score as fitted, of rows in some order."""
-        moved = task.only(order)  # the nuisance goes with the rows
+        moved = task.only(order)  # the nuisance stays with the rows
         mixed = Task(moved.X, task.labels, task.kind, nuisance=moved.nuisance)
         fitted = embedded(mixed.fit(model), mixed.X)
         held_out = np.empty_like(fitted)

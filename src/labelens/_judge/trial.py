@@ -99,7 +99,7 @@ def try_out(
     test: NDArray[np.bool_] | None = None,
     nuisance: Any = None,
 ) -> Trial:
-    """Fit on three quarters of the rows, and measure what the rest says of it.
+    """Fit three quarters of the rows, and score the rest.
 
     `report_stage` is called with the stage that begins; `kind` is what labels are, if not what
     `task_kind` says; `test` are the rows to hold out, if others than `held_out` says; `nuisance` is

@@ -1,4 +1,4 @@
-"""A fit that goes on where it was killed.
+"""A fit that continues after it was killed.
 
 The file holds the moments of all rows up to some row and says which fit it belongs to: method and
 parameters, files with their sizes and times, columns. It is replaced every few seconds by a newer
@@ -61,7 +61,7 @@ class Checkpoint:
         )
 
     def load(self) -> Progress | None:
-        """How far an earlier fit has come; None at the start."""
+        """The state of an earlier fit; None at the start."""
         if not self.path.exists():
             return None
         estimator, note = load_state(self.path)

@@ -26,7 +26,7 @@ CHUNK_BYTES = 8 << 20
 # Kernel methods take long over a chunk, and threads wait for each other at its end: so many bytes,
 # and as many blocks.
 KERNEL_CHUNK_BYTES, KERNEL_BLOCKS = 32 << 20, 16
-# A device takes long to start and to say that it is done.
+# A device takes long to start, and to report the end of its work.
 SENT_BYTES = 384 << 20
 # Libraries that the first chunk loads, and what allocators keep: measured, rounded up.
 LOADED = 110 << 20

@@ -1,4 +1,4 @@
-"""How far it is, told a few times a second."""
+"""Progress, reported a few times a second."""
 
 from __future__ import annotations
 

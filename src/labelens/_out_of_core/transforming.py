@@ -112,7 +112,7 @@ def transform(
         done = 0
         for chunk in opened.chunks(rows):
             with placed(opened, chunk, done):
-                frame = hasattr(chunk.X, "columns")  # which knows its names itself
+                frame = hasattr(chunk.X, "columns")  # which has names of its own
                 embedded = embed_chunk(estimator, chunk.X, check_columns=frame)
             yield embedded
             done += chunk.n_rows

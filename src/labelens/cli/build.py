@@ -266,7 +266,7 @@ def choose(
     groups: Any = None,
     nuisance: Any = None,
 ) -> tuple[Any, str]:
-    """The best of a few, by cross-validation, and a sentence that says why."""
+    """The best of several methods by cross-validation, and a sentence with the reason."""
     seed = options["random_state"]
     kernel = any(options.get(name) is not None for name in ("kernel", "gamma"))
     rivals: list[Any] = [

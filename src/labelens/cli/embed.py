@@ -54,7 +54,7 @@ from .output import Bar, in_words, new_files, show, warnings_as
 
 MOST_ROWS, FOLDS, FEATURES = 2000, 3, 256  # for the curve of gamma
 MOST_PLOTS = 9
-SCHEMA = 1  # of --json: it counts up when a key goes or changes its meaning
+SCHEMA = 1  # of --json: increased when a key is removed or changes its meaning
 WRITING, DRAWING, REPORTING = "writing", "drawing", "writing the report"
 CHECKING, SHUFFLES, HALVES = "checking", 39, 10
 FILES = {"model": "model.labelens", "picture": "embedding.png", "report": "report.html"}
@@ -82,7 +82,7 @@ def embed(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
-    """Embed the rows of a file by their labels, and say honestly how good it is.
+    """Embed the rows of a file by their labels, and score the embedding on held-out rows.
 
     A quarter of the rows is held out. The report compares the accuracy with three baselines: raw
     columns, the most frequent class, and the same method on shuffled labels.

@@ -40,7 +40,7 @@ from .build import (
 )
 from .output import Bar, Meter, in_words, new_file, show
 
-# Rows that methods are compared on, and labels that are looked at, where rows come in chunks.
+# Rows on which methods are compared, and labels that are examined, for rows in chunks.
 COMPARED, LOOKED_AT = 4096, 16384
 
 

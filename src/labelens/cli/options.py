@@ -186,7 +186,7 @@ def _number(option: str, text: str | None, *words: str) -> float | str | None:
 
 
 def spread_out(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer, which knows no groups, wants it: fields in place of a dataclass."""
+    """The command for typer: fields in place of a dataclass, because typer has no groups."""
     asked = signature(command, eval_str=True)
     groups: dict[str, Any] = {
         p.name: p.annotation for p in asked.parameters.values() if is_dataclass(p.annotation)

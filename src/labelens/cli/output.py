@@ -26,7 +26,7 @@ from . import asked, listen, tidily
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
 PATIENCE = 1.0  # seconds before a bar is shown
-# Errors of users and files; others are ours, and show where they come from.
+# Errors of users and files; other errors are bugs, and show a traceback.
 TOLD = (ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError)
 written: list[str] = []  # what is there for good, whatever happens now
 
@@ -78,7 +78,7 @@ def _told(error: Exception) -> str:
 
 
 class Bar:
-    """Which of the stages is under way, if anyone looks and it takes more than a second.
+    """The current stage, on a terminal and after more than a second.
 
     The duration of a single stage is unknown, so the bar only moves back and forth.
     """
@@ -114,7 +114,7 @@ class Bar:
 
 
 class Meter:
-    """Rows, GB/s and the time that is left, if anyone looks."""
+    """Rows, GB/s and the remaining time, on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self._line = Progress(

@@ -1,4 +1,4 @@
-"""Small data sets that come with the package."""
+"""Small data sets of the package."""
 
 from __future__ import annotations
 

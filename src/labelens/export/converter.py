@@ -97,7 +97,7 @@ def converted(estimator: Any, double: bool, opset: int) -> Any:
     rows = [("X", kind([None, estimator.n_features_in_]))]
     try:
         model = skl2onnx.to_onnx(estimator, initial_types=rows, target_opset=opset)
-    except RuntimeError:  # how it says that a converter is missing
+    except RuntimeError:  # raised if a converter is missing
         raise ValueError(
             f"approximation={estimator.approximation!r} is not exported: skl2onnx cannot convert "
             "it. Fit with a name, such as approximation='orthogonal'."

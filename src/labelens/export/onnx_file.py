@@ -98,7 +98,7 @@ def onnx(
 
 
 class OwnGraph(Graph):
-    """Nodes and constants, named in the order in which they come."""
+    """Nodes and constants, named in the order of their creation."""
 
     def __init__(self, library: Any) -> None:
         self._library = library

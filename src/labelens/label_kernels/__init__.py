@@ -7,7 +7,7 @@ Pass one as `label_kernel`. "ordinal", "tree", "jaccard", "ranked" and "sliced" 
     Tree         paths in a hierarchy: how far they go together
     Jaccard      sets, as a multilabel indicator: how much of both is in both
     Precomputed  any similarity of classes that you have, as a matrix
-    Cyclic       hours, angles, months: numbers that come around
+    Cyclic       cyclic numbers: hours, angles, months
     Ranked       skewed numbers: close ranks
     Sliced       numbers in slices of equal weight: sliced inverse regression
     Sum          several columns of y, a kernel for each: similar in one of them

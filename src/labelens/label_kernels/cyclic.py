@@ -1,4 +1,4 @@
-"""Numbers that come around."""
+"""The label kernel of cyclic numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .base import Array, LabelKernel
 
 @dataclass(frozen=True)
 class Cyclic(LabelKernel):
-    """Numbers that come around: hours of the day, angles, days of the year.
+    """Cyclic numbers: hours of the day, angles, days of the year.
 
     L(a, b) = cos(pi (a - b) / period)^(2 harmonics): 1 for the same time of the cycle, 0 half a
     cycle apart, one half about 0.26 / sqrt(harmonics) of a period away. It is a sum of that many

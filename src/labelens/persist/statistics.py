@@ -33,7 +33,7 @@ def _scatter(p: str) -> Table:
         "origin": Block(p),
         "offset": Block(p),
         "comoment": Block(f"{p} {p}"),
-        # Only Ledoit-Wolf looks at these, and says so where they overflow.
+        # Only Ledoit-Wolf uses these, and raises an error if they overflow.
         "cubic": Block(p, finite=False),
         "quartic": Block(finite=False),
     }

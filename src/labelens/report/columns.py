@@ -35,7 +35,7 @@ def words_of(values: Any, longest: int | None = None) -> tuple[list[str], NDArra
 
 def as_text(value: Any, longest: int | None = None) -> str:
     """The value as text, cut where it is longer than `longest`."""
-    # NaN, NaT and pandas.NA are not equal to themselves, or cannot say.
+    # NaN, NaT and pandas.NA are not equal to themselves, or the comparison is NA.
     try:
         missing = value is None or bool(value != value)
     except (TypeError, ValueError):

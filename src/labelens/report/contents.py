@@ -20,7 +20,7 @@ MOST_COLUMNS = 8
 
 @dataclass(frozen=True, eq=False)
 class Label:
-    """One column of labels, and what held-out rows say of it."""
+    """One column of labels, and its scores on held-out rows."""
 
     values: NDArray[Any]  # (n,): classes, or numbers if continuous
     scores: Mapping[str, Any]  # SCORES, each a float or None, and "metric"

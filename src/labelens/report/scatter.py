@@ -50,7 +50,7 @@ class ScatterPlot:
         strata = test.astype(np.int64)
         for colouring in colourings:
             codes = colouring.strata()
-            # Numbered anew after each label, so that many labels do not overflow.
+            # Renumbered after each label, so that many labels do not overflow.
             strata = np.unique(strata * (codes.max() + 1) + codes, return_inverse=True)[1]
         rows = candidates[stratified(strata[candidates])]
         k = np.shape(contents.Z)[1]

@@ -249,7 +249,7 @@ def changed(what: str) -> str:
 
 @contextmanager
 def workers_in_words() -> Iterator[None]:
-    """What keeps Python workers from starting is said in a sentence, not in a wall of Java.
+    """Report in one sentence, without Java's traceback, why Python workers do not start.
 
     Spark raises it as one of its own exceptions, or, from an iterator, as one of Java's.
     """

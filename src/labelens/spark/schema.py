@@ -28,7 +28,7 @@ WIDEST_DENSE = 4096
 
 @dataclass(frozen=True)
 class FrameColumns:
-    """Columns by name; how long lists and vectors are, only rows can tell."""
+    """Columns by name; the lengths of lists and vectors come from rows."""
 
     labels: tuple[str, ...]
     features: dict[str, str]  # name -> type, as Spark spells it

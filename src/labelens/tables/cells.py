@@ -1,4 +1,4 @@
-"""Cells of a column: what a text says, by each of the ways in which people write values.
+"""Cells of a column: the values of texts in each of the usual notations.
 
 Each reading is a function of one cell alone, so that no decision depends on how rows were cut.
 """
@@ -218,7 +218,7 @@ def _lists(values: Any, width: int, name: str) -> NDArray[np.float64]:
 
 
 def read_as(reading: str, texts: NDArray[Any]) -> NDArray[np.float64]:
-    """(n,) text -> numbers or days; NaN where the cell says none by this reading or another."""
+    """(n,) text -> numbers or days; NaN where the cell has none in this reading."""
     pandas = require("pandas", extra="cli")
     codes, uniques = pandas.factorize(texts)
     kind = NUMERIC if reading in NUMERIC else DATES

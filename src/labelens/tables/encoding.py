@@ -35,7 +35,7 @@ class EncodedColumn:
     reading: str = ""  # how text is read as numbers or dates
     levels: tuple[str, ...] = ()  # of a category
     fill: tuple[float, ...] = ()  # for gaps: one of a number or date, one for each place of a list
-    gaps: bool = False  # whether a feature says that there is a gap
+    gaps: bool = False  # whether a feature marks gaps
     clock: bool = False  # dates: whether the time of day counts
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ def _as_text(values: NDArray[np.float64]) -> NDArray[Any]:
 def decide(
     name: str, seen: ColumnSummary, impute: str, most: int, keep: bool, text: bool
 ) -> tuple[EncodedColumn | None, str]:
-    """A column, or None; and what is said about it: a key of `REASONS`, or nothing."""
+    """A column, or None, and the note on it: a key of `REASONS`, or empty."""
     there, gaps = seen.rows - seen.gaps, _marked(seen.gaps, seen, impute)
     if there == 0:
         return None, "empty"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_DENSE = 1 << 28  # numbers of a sparse matrix that becomes a table
 # Errors of NumPy, gzip and zip for damaged files. (RuntimeError: a zip
-# that wants a password, or is compressed in a way that Python does not know.)
+# with a password, or with a compression that Python does not support.)
 MOST_CELLS = 4 << 30  # bytes of an AnnData file as a table
 BROKEN: tuple[type[Exception], ...] = (
     *(ValueError, OSError, KeyError, EOFError, RuntimeError, OverflowError, TypeError, SyntaxError),
@@ -164,7 +164,7 @@ def _reason(error: Exception) -> str:
 
 
 class _Watched(FileIO):
-    """A file that tells the share of it that has been read."""
+    """A file that reports the share that has been read."""
 
     def __init__(self, path: Path, progress: Callable[[float], object]) -> None:
         super().__init__(path)

@@ -69,7 +69,7 @@ def _queried(sql: str, database: Any, folder: Path) -> Path:
 
 
 def _from_stdin(folder: Path) -> Path:
-    """What comes on standard input, named by its first bytes; text where they say nothing."""
+    """Standard input as a file, named by its first bytes; text by default."""
     stream = sys.stdin.buffer
     start = stream.read(16)
     kind = next((kind for begin, kind in BEGINNINGS.items() if start.startswith(begin)), ".txt")

@@ -25,8 +25,8 @@ from .._base.optional import require
 from .._base.validation import some
 from .cells import NUMBER
 
-START = 1 << 16  # bytes that tell the separator
-LOOKED_AT = 1 << 24  # bytes that tell the encoding
+START = 1 << 16  # bytes from which the separator is guessed
+LOOKED_AT = 1 << 24  # bytes from which the encoding is guessed
 # Bytes of text that are parsed at a time.
 BLOCK = 1 << 22
 # Markers of empty cells, also in columns of text.
@@ -132,7 +132,7 @@ class TextFile:
         reading = require("pyarrow.csv", extra="cli")
         return reading.open_csv(
             source,
-            # One thread knows the number of a line that is wrong, and is as fast.
+            # With one thread pyarrow reports the number of a faulty line, and is as fast.
             read_options=reading.ReadOptions(
                 block_size=BLOCK,
                 use_threads=False,

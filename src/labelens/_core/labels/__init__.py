@@ -1,4 +1,4 @@
-"""Label maps: psi, the side of the cross-moment that sees y.
+"""Label maps: psi, the side of the cross-moment for y.
 
 A label map turns a batch of labels into `EncodedLabels`: either class numbers (a one-hot matrix
 that is never written down) or q features. What a random method does to them afterwards, the (q, k)

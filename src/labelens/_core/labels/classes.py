@@ -106,7 +106,7 @@ class HashedLabels(LabelMap):
         return EncodedLabels(known, features=vectors[codes].sum(axis=1))
 
     def _in_turn(self, classes: tuple[Any, ...]) -> Iterable[Any]:
-        """The first class of every column, then the second, so that no column goes without."""
+        """The first class of each column, then the second, so that each column has some."""
         if len(self.kinds) == 1:
             return classes
         columns = [[c for c in classes if c[0] == j] for j in range(len(self.kinds))]

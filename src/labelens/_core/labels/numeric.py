@@ -62,7 +62,7 @@ class NumberLabels(LabelMap):
 
 @dataclass(frozen=True)
 class CyclicLabels(NumberLabels):
-    """Numbers that come around, as the harmonics of their cycle."""
+    """Cyclic numbers as the harmonics of their cycle."""
 
     kernel: Cyclic
 

@@ -128,7 +128,7 @@ def _marked(labels: NDArray[Any], gaps: NDArray[np.bool_], marker: Any) -> NDArr
     """(n,) which rows have no label."""
     marked = gaps
     if not is_missing(marker):
-        there = ~gaps  # NA says neither yes nor no
+        there = ~gaps  # comparisons with NA give NA
         marked = np.zeros(labels.shape, dtype=bool)
         marked[there] = labels[there] == plain(marker)  # types that never compare: one False
     if labels.ndim == 1:
@@ -315,7 +315,7 @@ def _are_floats(arrays: Sequence[NDArray[Any]]) -> bool:
 
 
 def typed(labels: NDArray[Any]) -> NDArray[Any]:
-    """Objects of one kind that NumPy knows (bool, int, real, date, time) as such an array.
+    """Objects of one kind with a NumPy dtype (bool, int, real, date, time) as such an array.
 
     Objects stay what they are where that would not be exact.
     """

@@ -31,7 +31,7 @@ MOST_CLASSES = 5000
 # A point is pushed by every other with a force of distance^(1 - 2 m), m = 2, 4, ..., 32. A large m
 # sees the nearest only, which is what counts in the end; a small one brings far crowds into order.
 DOUBLINGS = 5
-# A tenth of the distance to the nearest: with longer steps, rounding decides who goes where.
+# A tenth of the distance to the nearest point: with longer steps the result depends on rounding.
 STEP = 0.1
 STEPS = 60  # for each m; fewer where that would be more than MOST_PAIRS in all
 MOST_PAIRS = 1 << 31
@@ -90,7 +90,7 @@ def repelled(points: Array) -> Array:
 
 
 def _push(points: Array, doublings: int) -> Array:
-    """(c, k): how far every point goes, in the plane that touches the sphere at it."""
+    """(c, k): the step of each point, in the plane that touches the sphere there."""
     c, push = len(points), np.empty_like(points)
     block = max(1, BLOCK_PAIRS // c)
     for start in range(0, c, block):

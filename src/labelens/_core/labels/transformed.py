@@ -46,7 +46,7 @@ class TransformedLabels(LabelMap):
 
 
 def _as_input(y: Any, transformer: Any) -> Any:
-    """One label after the other for those that say so, as text vectorizers do; else columns."""
+    """A list of labels for transformers of lists, such as text vectorizers; else columns."""
     first = transformer.steps[0][1] if hasattr(transformer, "steps") else transformer
     tags = get_tags(first) if hasattr(first, "__sklearn_tags__") else None
     return y[:, None] if y.ndim == 1 and (tags is None or tags.input_tags.two_d_array) else y

@@ -1,4 +1,4 @@
-"""Feature maps: phi, the side of the cross-moment that sees X.
+"""Feature maps: phi, the side of the cross-moment for X.
 
 A feature map turns a block of rows into p features whose inner products are, or estimate, a
 kernel. It is drawn once, from a seed, and pure from then on.

@@ -22,7 +22,7 @@ from .spread import Spread
 
 # Bytes that the features of a block and what is made of them may take.
 SCRATCH = 1 << 30
-# Rows that say how far the columns are from zero.
+# Rows that estimate the distance of the columns from zero.
 LOOKED_AT = 4096
 # How many standard deviations from zero a mean may be for sums about zero to keep their digits.
 NEAR_ZERO = 4
@@ -120,7 +120,7 @@ def column_sums(rows: Any, weight: Any, origin: Any = None) -> tuple[Any, Any, A
 
 
 class Fold:
-    """Running sums of blocks of features, and the moments that they come to."""
+    """Running sums of blocks of features, and their moments."""
 
     def __init__(
         self, origin: Any, scatter: bool = False, spread: bool = False, factor: float = 1.0

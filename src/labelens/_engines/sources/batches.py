@@ -1,4 +1,4 @@
-"""Any iterable of (X, y): batches of any size, cut anew."""
+"""Any iterable of (X, y), with batches of any size, as chunks."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Batches = Generator[tuple[Any, Path], None, int]
 
 class ColumnFile:
     path: Path
-    n_rows: int | None = None  # None: it does not say
+    n_rows: int | None = None  # None: unknown
     notes: Sequence[str] = ()  # what was guessed about it
 
     def best_spared(self, columns: Sequence[str]) -> bool:
@@ -154,7 +154,7 @@ class Arrow(ColumnFile):
 
 
 class Text(ColumnFile):
-    """CSV or TSV; the first megabytes say what the columns are, and features are real numbers."""
+    """CSV or TSV: the first megabytes give the columns, and features are real numbers."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._file = path, TextFile(path)
