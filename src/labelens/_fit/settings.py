@@ -266,7 +266,7 @@ def check_label_features(q: int) -> None:
 
 
 def check_against_rows(estimator: Any, rows: Any, kernel: Kernel | None) -> None:
-    """Scale a sparse X without a shift, which changes only kernels that are not shift-invariant."""
+    """Raise ValueError if a sparse X would need a shift: only some kernels do without one."""
     if not sparse.issparse(rows) or not estimator._kernelised:
         return
     if kernel is None or not kernel.blind_to_shift:
