@@ -28,9 +28,7 @@ from sklearn.utils.validation import check_is_fitted as check_is_fitted
 
 from . import devices
 
-OUTPUT = (
-    "_sklearn_output_config"  # attribute in which scikit-learn stores the setting of set_output
-)
+OUTPUT = "_sklearn_output_config"  # where scikit-learn stores the setting of set_output
 
 
 def some(names: Sequence[Any]) -> str:
@@ -221,8 +219,7 @@ def refuse_broken(matrix: Any, what: str) -> None:
     if broken:
         raise ValueError(
             f"{what} is a broken {matrix.format.upper()} matrix: its indices point outside of its "
-            f"shape {matrix.shape} or of its arrays. Build the matrix again, or call "
-            f"{what}.check_format()."
+            f"shape {matrix.shape} or of its arrays. Build it again, or see {what}.check_format()."
         )
 
 

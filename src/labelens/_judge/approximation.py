@@ -208,9 +208,7 @@ def approximation_report(
     truth = embedded(exact.fit(known.X, known.labels), other.X)
     dependence = other.dependence(seed)
     if dependence(truth) == 0:
-        raise ValueError(
-            "The exact embedding is constant, so no approximation can be compared with it."
-        )
+        raise ValueError("The exact embedding is constant; comparisons with it are undefined.")
     seeds = draw.integers(np.iinfo(np.int32).max, size=n_draws).tolist()
 
     def compared(random_state: int) -> tuple[Array, float]:

@@ -54,8 +54,7 @@ Transpose = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, .labelens.")]
 Memory = Annotated[
-    str | None,
-    typer.Option("--memory", help="Read in chunks, with at most this much memory: 512MB."),
+    str | None, typer.Option("--memory", help="Read in chunks, within this memory: 512MB.")
 ]
 Kept = Annotated[
     bool, typer.Option("--moments", help="Keep what `labelens merge` and partial_fit need.")
@@ -119,9 +118,7 @@ class ColumnOptions:
 class MethodOptions:
     """The method and its parameters."""
 
-    method: Annotated[Method, typer.Option(help="auto compares several and prints the reason.")] = (
-        Method.auto
-    )
+    method: Annotated[Method, typer.Option(help="auto compares several methods.")] = Method.auto
     components: Annotated[int | None, typer.Option(min=1, help="Dimensions; 2 if not given.")] = (
         None
     )
@@ -147,9 +144,7 @@ class MethodOptions:
         ClassWeight | None,
         typer.Option(help="balanced: rare classes count as much as common ones."),
     ] = None
-    scale: Annotated[Scale, typer.Option(help="Scaling of the columns before the fit.")] = (
-        Scale.standard
-    )
+    scale: Annotated[Scale, typer.Option(help="Scaling of the columns.")] = Scale.standard
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0
 
     def parameters(self) -> dict[str, Any]:

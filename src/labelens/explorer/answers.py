@@ -96,7 +96,6 @@ def picture(
     honest, start = fit.honest[shuffled], perf_counter()
     Z = fit.embedded(shuffled, axes) if fitted or honest is None else honest[:, axes]
     Z = np.ascontiguousarray(Z[session.drawn_places], dtype=np.float32)
-    seconds = fit.seconds + perf_counter() - start
     which = [] if session.sampled is None else [session.sampled.astype(np.uint32)]
     header: dict[str, Any] = {
         "rough": len(session.X) if which else None,  # the number of rows, if this is a sample
@@ -109,7 +108,7 @@ def picture(
         "notes": fit.notes,
         "gamma": fit.gamma,
         "scaleGamma": fit.scale_gamma,
-        "seconds": seconds,
+        "seconds": fit.seconds + perf_counter() - start,
         "frame": [_frame(Z[:, j]) for j in range(len(axes))],
     }
     if fit.view.map != "components":
@@ -161,9 +160,7 @@ def read_axes(value: Any, view: Any) -> list[int]:
     """The components to draw: two or three, or one if there is no other."""
     most = 2 if view.map != "components" else view.components
     if not isinstance(value, list) or not min(2, most) <= len(value) <= min(3, most):
-        raise RejectedError(
-            f"axes must name {min(2, most)} or {min(3, most)} of {most} components."
-        )
+        raise RejectedError(f"axes must name {min(2, most)} or {min(3, most)} components.")
     return [whole(axis, "axes", 0, most - 1) for axis in value]
 
 

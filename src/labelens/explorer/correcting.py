@@ -26,9 +26,7 @@ def suspects(session: Session, label: int) -> dict[str, Any]:
     column, shown = session.labels[label], np.flatnonzero(~session.hidden)
     n = len(shown)
     if n < FEWEST:
-        raise RejectedError(
-            f"The map shows {n} rows; at least {FEWEST} are needed to find suspect labels."
-        )
+        raise RejectedError(f"The map shows {n} rows; at least {FEWEST} are required.")
     which = some_of(shown, MOST_JUDGED, np.random.default_rng(SPLIT_SEED))
     rows = session.drawn[which]
     issues = label_issues(
@@ -85,9 +83,7 @@ def corrected_file(session: Session, label: int, changes: Any, kind: str) -> byt
         else:
             code = whole(change[1], "value", 0, len(column.names) - 1)
             like = int(np.flatnonzero(column.codes == code)[0])
-            cells[own] = given[
-                places[session.order[like]]
-            ]  # the class as it is written in the table
+            cells[own] = given[places[session.order[like]]]  # the class as in the table
     new = require("pandas", extra="cli").Series(cells, index=frame.index).astype(dtype)
     table = frame.assign(**{name: new})
     return written(f"corrected.{kind}", lambda path: tables.write(table, path))
@@ -99,9 +95,7 @@ def _table(session: Session) -> tuple[Any, NDArray[np.int64]]:
     if material.source is not None:
         frame, index = material.source
         if not frame.index.is_unique:
-            raise RejectedError(
-                "The index of this table has duplicates. Pass X.reset_index(drop=True)."
-            )
+            raise RejectedError("The index of this table has duplicates. Reset it first.")
         return frame, frame.index.get_indexer(index)
     X = np.empty_like(session.X)
     X[session.order] = session.X

@@ -269,7 +269,5 @@ def changed_parameters(estimator: Any) -> dict[str, Any]:
 def read_label(name: str, values: NDArray[Any]) -> Colouring:
     label = read_colouring(name, values, is_continuous(values))
     if len(label.names) == 1:
-        raise ValueError(
-            f"{name} has a single value, {label.names[0]!r}; at least two are required."
-        )
+        raise ValueError(f"{name} has a single value, {label.names[0]!r}; two are required.")
     return label

@@ -99,9 +99,7 @@ def _read(folder: Path, name: str) -> bytes:
     except (OSError, ValueError, RuntimeError):
         raise RejectedError("The image file of this row does not exist.") from None
     if not path.is_relative_to(top) or not path.is_file() or path.stat().st_size > LARGEST:
-        raise RejectedError(
-            "The image file of this row is outside the folder of the data, or too large."
-        )
+        raise RejectedError("The image file of this row is too large, or outside the data folder.")
     return path.read_bytes()
 
 

@@ -355,9 +355,7 @@ class Explorer:
 
         async def shutdown(sockets: Any = None) -> None:
             await work.end(PATIENCE)
-            for (
-                task
-            ) in self._server.server_state.tasks:  # tasks that ignore the end of the connection
+            for task in self._server.server_state.tasks:  # they may ignore a closed connection
                 task.cancel()
             await ending(sockets)
 

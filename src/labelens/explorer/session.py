@@ -102,7 +102,7 @@ class Session:
         draw = np.random.default_rng(SPLIT_SEED)
         more = some_of(np.arange(self.n_train), SAMPLE, draw)
         seen = some_of(self.drawn, SAMPLE, draw)
-        rows = np.union1d(np.union1d(self.known, self.asked), np.union1d(more, seen))
+        rows = np.union1d(self.judged, np.union1d(more, seen))
         part = copy(self)
         for name in ("sample", "drawn_places", "_judged_rows", "spread_drawn", "_spread"):
             vars(part).pop(name, None)  # computed from all rows
@@ -337,8 +337,7 @@ class Session:
             if view.label not in self.final:
                 fit = self.fit(view, exact=False)
                 rows = np.concatenate([self.known, self.untouched])
-                places = np.searchsorted(self.looked, rows)
-                both = [fit.Z[places], fit.chance[places]]
+                both = [Z[np.searchsorted(self.looked, rows)] for Z in (fit.Z, fit.chance)]
                 scores = self._scores(self.labels[view.label], both, self.untouched)
                 self.final[view.label] = view.plain(), scores
             return self.final[view.label]

@@ -46,10 +46,7 @@ class Sessions:
                 self._folder = TemporaryDirectory(prefix="labelens-")  # of mode 0700
             number = len(self._received)
             if number >= MOST_OPENED:
-                raise RejectedError(
-                    f"{MOST_OPENED} files are open, and this page opens at most {MOST_OPENED}. "
-                    "Start labelens explore again to open others."
-                )
+                raise RejectedError(f"This page opens at most {MOST_OPENED} files. Start another.")
             # The ending selects the reader. Other characters must not lead out of the folder.
             path = Path(self._folder.name) / str(number) / (re.sub(r"[^\w.-]", "_", name)[-80:])
             path.parent.mkdir()

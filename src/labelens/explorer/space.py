@@ -34,7 +34,6 @@ from .._fit.solution import solve, too_many_components
 from .._fit.summarize import summarize
 
 LARGEST = 1 << 29  # bytes of features in memory; more are computed for each fit
-
 MOST_LABELS = 16  # with sums in memory
 PIECE = 8 * BLOCK_ROWS  # rows of label features in memory, for each thread
 WIDEST = 2048  # features, of which an eigendecomposition takes seconds
@@ -189,10 +188,8 @@ def embed_each(
     """The embeddings (n, k) of rows of a space, or only the components `axes`."""
     solved = [solution_of(one.model) for one in several]
     if axes is not None:
-        solved = [
-            replace(one, solution=replace(part, components=part.components[axes]))
-            for one, part in ((one, one.solution) for one in solved)
-        ]
+        some = [replace(one.solution, components=one.solution.components[axes]) for one in solved]
+        solved = [replace(one, solution=part) for one, part in zip(solved, some, strict=True)]
     found = embed_several(several[0].near, solved, rows)
     if not all((np.abs(Z) < np.finfo(np.float32).max).all() for Z in found):
         raise ValueError(

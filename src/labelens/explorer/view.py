@@ -35,9 +35,7 @@ class ControlState:
     scale: str = "standard"
     features: int = 1024  # random features
     seed: int = 0
-    map: str = (
-        "components"  # one of MAPS; the base model of the others has n_classes - 1 components
-    )
+    map: str = "components"  # one of MAPS; other maps have a base model of n_classes - 1
     detail: float = 0.85  # of an atlas
     temperature: float = 0.0  # of an atlas; 0: chosen by held-out rows
 

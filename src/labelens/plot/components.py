@@ -61,9 +61,7 @@ def scree(estimator: Projection, *, ax: Axes | None = None) -> Axes:
             f"{name.replace('RandomProjection', 'PCA')}."
         )
     if not share.any():
-        raise ValueError(
-            f"No component of this {name} depends on the labels, so there is no scree plot."
-        )
+        raise ValueError(f"No component of this {name} depends on the labels: no scree plot.")
     ax = canvas.axes_or_new(ax, grid="y")
     what = "variance" if estimator.label_kernel_ is None else "dependence on the labels"
     numbers = np.arange(1, len(share) + 1)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame as Frame
 
 MOST_DENSE = 1 << 28  # numbers of a sparse matrix that becomes a table
-# Errors of NumPy, gzip and zip for damaged files. (RuntimeError: a zip
-# with a password, or with a compression that Python does not support.)
+# Errors of NumPy, gzip and zip for damaged files. (RuntimeError: a zip with a password, or with a
+# compression that Python does not support.)
 MOST_CELLS = 4 << 30  # bytes of an AnnData file as a table
 BROKEN: tuple[type[Exception], ...] = (
     *(ValueError, OSError, KeyError, EOFError, RuntimeError, OverflowError, TypeError, SyntaxError),
@@ -204,9 +204,7 @@ def _idx(pandas: Any, path: Path, stream: Any) -> Frame:
     shape = np.frombuffer(content[4:begin], ">u4").astype(np.int64)
     dtype = np.dtype(kind[content[2]])
     if len(shape) != content[3] or len(content) - begin != prod(shape.tolist()) * dtype.itemsize:
-        raise ValueError(
-            f"it does not hold {' x '.join(map(str, shape))} numbers, as its header says."
-        )
+        raise ValueError(f"its header declares {' x '.join(map(str, shape))} numbers.")
     array = np.frombuffer(content, dtype, offset=begin).reshape(shape)
     return _columns(pandas, array.astype(dtype.newbyteorder("=")))
 

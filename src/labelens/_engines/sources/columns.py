@@ -155,9 +155,7 @@ class ColumnFiles(Source):
                 for batch, _ in file.batches([name], 1, 0, sparing=True):
                     if batch.num_rows and batch.column(0)[0].is_valid:
                         return len(batch.column(0)[0])
-        raise ValueError(
-            f"The column {name!r} has no list, so the number of its features is unknown."
-        )
+        raise ValueError(f"The column {name!r} has no list; the length of lists is unknown.")
 
     def chunks(self, rows: int, start: int = 0, features: bool = True) -> Iterator[Chunk]:
         wanted = self._columns.wanted(features)
