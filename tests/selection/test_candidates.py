@@ -15,6 +15,7 @@ from labelens import (
     select,
 )
 from labelens._fit.folds import passes_of
+from labelens._fit.settings import is_kernel_method
 from labelens._judge import comparison
 from labelens._judge.candidates import METHODS
 from labelens._judge.comparison import lean
@@ -57,6 +58,22 @@ def test_heats_have_fewer_rows_and_the_better_half_goes_on(watched, monkeypatch)
     # Of those that stayed behind none was better than the best that went on.
     left = max(line["score"] for line in chosen.table if line["rows"] == 200)
     assert left <= scores.mean(axis=1).max()
+
+
+@pytest.mark.parametrize("shape", ["plane", "sphere"])
+def test_linear_methods_go_on_unless_they_are_far_behind(shape, watched, monkeypatch):
+    monkeypatch.setattr(comparison, "HEAT_ROWS", 100)
+    monkeypatch.setattr(comparison, "FEW_ROWS", 500)
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    y = X[:, 0] > 0 if shape == "plane" else np.square(X).sum(axis=1) > 2.4
+    select(X, y, random_state=0)
+    (everyone, *_, scores), (some, *_) = watched
+    linear = np.array([not is_kernel_method(one) for one in everyone])
+    means = scores.mean(axis=1)
+    close = comparison.BEHIND * comparison.CLOSE["classes"]
+    behind = means.max() - means[linear].max() > close
+    assert behind == (shape == "sphere")
+    assert all(map(is_kernel_method, some)) == behind
 
 
 def test_few_candidates_meet_no_heat(data, watched):

@@ -22,9 +22,9 @@ from .candidates import ROWS_A_LANDMARK
 
 # Successive halving of many candidates: the first round has a third of the rows, but not too few,
 # in two folds. The best go on, but no more of them than so many passes can serve; and of the linear
-# methods, which cost little, some in any case.
+# methods some, unless they are behind by so many times CLOSE: more rows help flexible methods more.
 FEW, HEAT, HEAT_ROWS, HEAT_FOLDS, MOST_PASSES = 10, 3, 1500, 2, 3
-FINALISTS, LINEAR_FINALISTS = 8, 3
+FINALISTS, LINEAR_FINALISTS, BEHIND = 8, 3, 3
 # At most so many rows are all in the first round, in all folds; the final draws more folds of them.
 FEW_ROWS, MOST_REPEATS = 1000, 4
 # Differences of scores up to which the simpler may lead; R^2 of few rows varies more.
@@ -78,7 +78,9 @@ def compared(
         best = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served][:FINALISTS]
         linear = [i for i in alive if not is_kernel_method(candidates[i])]
         untuned = [i for i in linear if is_untuned(candidates[i])]
-        alive = [*dict.fromkeys(best + linear[:LINEAR_FINALISTS] + untuned)]
+        least = -math.inf if few else outcomes[alive[0]].score - BEHIND * CLOSE[task.kind]
+        near = [i for i in linear[:LINEAR_FINALISTS] + untuned if outcomes[i].score >= least]
+        alive = [*dict.fromkeys(best + near)]
     return [outcomes[i] for i in range(len(candidates))]
 
 

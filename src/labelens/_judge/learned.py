@@ -23,7 +23,7 @@ from .explain import importances
 ROUNDS = 2  # metrics learnt in turn, each by a model with the one before
 WIDTHS = (1.0, 3.0)  # multiples of gamma
 LEAST = 1e-12  # share of a column: embeddings can be inverted
-MOST_VALUES = 4e9  # of the products that are summed to average gradients
+MOST_VALUES = 1e9  # of the products that are summed to average gradients
 
 
 def with_learned_metric(
