@@ -341,11 +341,11 @@ def factorize(matrix: Any, source: Any, diagonal: Array, smallest: float = 0.0) 
         matrix[here, here] = lower + np.triu(matrix[here, here], 1)
 
         def panel(a: int, here: slice = here, before: Any = before, inverse: Any = inverse) -> None:
-            rows = slice(a, a + 4 * COLUMNS)
+            rows = slice(a, a + 2 * COLUMNS)
             part = source[rows, here] - matrix[rows, : here.start] @ before.T
             matrix[rows, here] = part @ inverse
 
-        for _ in in_order(panel, range(here.stop, n, 4 * COLUMNS)):
+        for _ in in_order(panel, range(here.stop, n, 2 * COLUMNS)):
             pass
     return True
 

@@ -63,7 +63,8 @@ def with_learned_metric(
     [(last, width)] = variants
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit of all rows gives them
-        factors = _metrics(start, own, devices.moved_to(part.place, part.rows), last, judging)[-1]
+        rows = devices.moved_to(part.place, part.rows)
+        factors = _metrics(start, rows, own.labels, last)[-1]
     found = settings.altered(base, scale=factors, gamma=base.gamma * width)
     return found, Outcome(n, cv, scores[0], 1, float(scores[0].mean()))
 
@@ -75,7 +76,8 @@ def _scores(base: Any, variants: Any, task: Task, batch: Batch, cv: int, judging
     def fold(f: int) -> list[float]:
         train = np.flatnonzero(numbers != f)
         own, part = task.only(train), devices.rows_at(rows, train)
-        metrics = _metrics(base, own, part, variants[-1][0], judging)
+        few = own.sample(HEAT_ROWS, np.random.default_rng(judging.seed))
+        metrics = _metrics(base, devices.rows_at(part, few), own.labels[few], variants[-1][0])
         judge = judging.judge(task, (numbers == f).astype(np.intp), batch.place)
         made = [settings.altered(base, scale=metrics[r], gamma=base.gamma * w) for r, w in variants]
         embeddings = (one.fit(part, own.labels).transform(rows) for one in made)
@@ -84,12 +86,9 @@ def _scores(base: Any, variants: Any, task: Task, batch: Batch, cv: int, judging
     return np.transpose(in_parallel(fold, range(cv), rows))
 
 
-def _metrics(
-    base: Any, task: Task, rows: Any, last: int, judging: Judging
-) -> list[tuple[float, ...]]:
-    """Factors of the columns in rounds 0 to `last`, by a sample of the rows."""
-    some = task.sample(HEAT_ROWS, np.random.default_rng(judging.seed))
-    rows, labels, found = devices.rows_at(rows, some), task.labels[some], [base.scale]
+def _metrics(base: Any, rows: Any, labels: Any, last: int) -> list[tuple[float, ...]]:
+    """Factors of the columns in rounds 0 to `last`."""
+    found = [base.scale]
     for _ in range(last + 1):
         found.append(_metric(settings.altered(base, scale=found[-1]), rows, labels))
     return found[1:]
