@@ -74,6 +74,8 @@ def test_linear_methods_go_on_unless_they_are_far_behind(shape, watched, monkeyp
     behind = means.max() - means[linear].max() > close
     assert behind == (shape == "sphere")
     assert all(map(is_kernel_method, some)) == behind
+    select(X, y, n_components=[1, 2], random_state=0)  # where more components score higher
+    assert not all(map(is_kernel_method, watched[-1][0]))
 
 
 def test_few_candidates_meet_no_heat(data, watched):

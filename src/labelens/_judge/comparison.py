@@ -78,7 +78,9 @@ def compared(
         best = [i for i in alive[: math.ceil(len(alive) / 2)] if passes[i] in served][:FINALISTS]
         linear = [i for i in alive if not is_kernel_method(candidates[i])]
         untuned = [i for i in linear if is_untuned(candidates[i])]
-        least = -math.inf if few else outcomes[alive[0]].score - BEHIND * CLOSE[task.kind]
+        least = outcomes[alive[0]].score - BEHIND * CLOSE[task.kind]
+        if few or len({one.n_components for one in candidates}) > 1:  # more score higher
+            least = -math.inf
         near = [i for i in linear[:LINEAR_FINALISTS] + untuned if outcomes[i].score >= least]
         alive = [*dict.fromkeys(best + near)]
     return [outcomes[i] for i in range(len(candidates))]
