@@ -27,13 +27,14 @@ from array_cases import (
     on_the_host,
     public_calls,
 )
-from labelens import KernelSupervisedPCA, SupervisedPCA
+from labelens import KernelSupervisedPCA, SupervisedPCA, select
 from labelens._base import device_algebra, devices
 from labelens._core import device_systems, gradients, tiles
 from labelens._core.kernels import make_kernel
 from labelens._core.maps import structured
 from labelens._core.moments import fold
 from labelens._out_of_core import plan
+from labelens.datasets import make_xor
 
 strict = pytest.importorskip("array_api_strict")
 pytest.importorskip("array_api_compat")
@@ -142,6 +143,23 @@ def test_a_device_gives_the_same_gradients(data, put, on_device, kernel, params,
     truth = gradients.of_kernel(own, X[:400], coefficients, X[200:])
     found = gradients.of_kernel(own, put(X[:400]), put(coefficients), put(X[200:]))
     np.testing.assert_allclose(found, truth, rtol=1e-9, atol=1e-12 * truth.max())
+
+
+def test_a_device_learns_the_same_metric(put, on_device, rng, monkeypatch):
+    """XOR among columns of noise, whose factors are made where the rows are."""
+    X, y = make_xor(200, noise=0.4, random_state=0)
+    X = np.column_stack([X[:, :2], rng.normal(size=(200, 10))])
+    known, kinds, of_kernel = select(X, y, random_state=0), [], gradients.of_kernel
+
+    def watched(*arguments):
+        kinds.append(type(arguments[-1]))
+        return of_kernel(*arguments)
+
+    monkeypatch.setattr(gradients, "of_kernel", watched)
+    found = select(put(X), y, random_state=0)
+    assert set(kinds) == {type(put(X))}
+    assert found.table[0]["score"] == pytest.approx(known.table[0]["score"], abs=0.01)
+    np.testing.assert_allclose(found.estimator.scale, known.estimator.scale, rtol=2e-3)
 
 
 @pytest.mark.parametrize("kind", ["words", "numbers", "indicator", "two columns", "none"])
