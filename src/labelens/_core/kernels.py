@@ -226,15 +226,14 @@ def _near_zero(A: Any, B: Any, gamma: float = np.inf) -> tuple[Any, Any]:
 
     With few columns their blocks take no more memory than blocks of the kernel.
     """
-    few = B.shape[0] and B.shape[1] <= WIDEST_DENSE
-    if not few or not any(sparse.issparse(rows) for rows in (A, B)):
+    dense = not (sparse.issparse(A) or sparse.issparse(B))
+    if dense or not B.shape[0] or B.shape[1] > WIDEST_DENSE:
         return A, B
     if gamma * max(_largest_square(A), _largest_square(B)) <= FAR:
         return A, B
-    same, A = A is B, A.toarray() if sparse.issparse(A) else A
-    B = A if same else B.toarray() if sparse.issparse(B) else B
-    shifted = B - B[0]
-    return (shifted if same else A - B[0]), shifted
+    near = B.toarray() if sparse.issparse(B) else B
+    near, origin = near - near[0], near[0]
+    return (near if A is B else (A.toarray() if sparse.issparse(A) else A) - origin), near
 
 
 def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:

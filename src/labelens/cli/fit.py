@@ -216,10 +216,9 @@ def fit_streamed(
 
 def _check_text(labels: Any, columns: o.ColumnOptions) -> None:
     """Rows that are read at once have their labels read as people write them."""
-    if labels.dtype != object and labels.dtype.kind not in "UT":
-        return
-    names, notes = columns.label or ["label"], list[str]()
-    for name, values in zip(names, labels.T if labels.ndim == 2 else [labels], strict=False):
+    notes = list[str]()
+    texts: Any = np.atleast_2d(labels.T) if labels.dtype.kind in "OUT" else []
+    for name, values in zip(columns.label or ["label"], texts, strict=False):
         column = require("pandas", extra="cli").Series(values, name=name, dtype=object)
         read = read_label(column, columns.na or (), notes)
         if notes or (read.isna() & column.notna()).any():
