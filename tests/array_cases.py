@@ -111,7 +111,7 @@ OTHERWISE = {
     "importances": lambda f, X, y: f(SupervisedPCA(2).fit(X, y), X, y),
     "fit": lambda f, X, y: f(SupervisedPCA(2), X, label=y),
 }
-CANNOT = {"explore": "shows rows in host memory"}
+CANNOT = {"explore": "needs an array in host memory"}
 
 
 def public_calls():

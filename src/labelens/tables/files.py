@@ -204,7 +204,7 @@ def _idx(pandas: Any, path: Path, stream: Any) -> Frame:
     shape = np.frombuffer(content[4:begin], ">u4").astype(np.int64)
     dtype = np.dtype(kind[content[2]])
     if len(shape) != content[3] or len(content) - begin != prod(shape.tolist()) * dtype.itemsize:
-        raise ValueError(f"its header declares {' x '.join(map(str, shape))} numbers.")
+        raise ValueError(f"its size is not the {' x '.join(map(str, shape))} values of its header.")
     array = np.frombuffer(content, dtype, offset=begin).reshape(shape)
     return _columns(pandas, array.astype(dtype.newbyteorder("=")))
 

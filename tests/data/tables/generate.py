@@ -182,8 +182,10 @@ def labels():
          told=["3 rows without a label"], stream=chunks)  # fmt: skip
     codes = frame.y.map({"left": "001", "right": "002", "up": "003"})
     keep("label_codes.parquet", frame.assign(y=codes), 2)
-    keep("one_class.csv", frame.assign(y="same"), error="the same label")
-    keep("all_different.csv", frame.assign(y=[f"k{i}" for i in range(N)]), error="label of its own")
+    keep("one_class.csv", frame.assign(y="same"), error="a single value")
+    keep(
+        "all_different.csv", frame.assign(y=[f"k{i}" for i in range(N)]), error="a different label"
+    )
     keep("date_label.csv", frame.assign(y="2020-01-02"), error="is a date")
     keep("twice.csv", frame.to_csv(index=False).replace("a,b,y", "a,a,y"), error="two columns")
     keep("ragged.csv", frame.to_csv(index=False) + "1,2,3,4\n", error="has 4 values where 3")
