@@ -13,7 +13,6 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -289,12 +288,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=None, help="parts, by their names")
     arguments = parser.parse_args()
     torch.backends.cuda.matmul.fp32_precision = "ieee"
-    facts = machine()
-    say(
-        f"{torch.cuda.get_device_name()}, {facts['cores']} cores, {date.today()}; "
-        + ", ".join(f"{name} {facts[name]}" for name in ("labelens", "numpy", "scikit-learn"))
-        + f", torch {torch.__version__}, CUDA {torch.version.cuda}."
-    )
+    facts = machine() | {"torch": torch.__version__, "CUDA": torch.version.cuda}
+    facts["processor"] = f"{torch.cuda.get_device_name()}, {facts['cores']} cores"
+    names = "date", "labelens", "numpy", "scikit-learn", "torch", "CUDA"
+    print(facts["processor"] + "".join(f", {name} {facts[name]}" for name in names))
     test = None
     if arguments.data:
         rows, labels, test_rows, test_labels = mnist(Path(arguments.data))

@@ -88,5 +88,5 @@ def machine() -> dict[str, object]:
 def _version(name: str) -> str:
     try:
         return version(name)
-    except PackageNotFoundError:
-        return "not installed"
+    except PackageNotFoundError:  # or imported from a folder
+        return getattr(sys.modules.get(name), "__version__", "not installed")
