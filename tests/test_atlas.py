@@ -63,6 +63,17 @@ def within_class(X, Z, y):
     return np.mean([trustworthiness(X[rows], Z[rows], n_neighbors=10) for rows in classes])
 
 
+def test_held_out_rows_of_half_the_landmarks_are_as_accurate_as_new_rows(rng):
+    y = rng.integers(0, 6, 5000)
+    X = rng.normal(size=(5000, 8)) + 2.2 * np.eye(6, 8)[y]
+    base = KernelSupervisedPCA(approximation="falkon", n_random_features=200, shrinkage=0.01)
+    atlas = Atlas(base, random_state=0).fit(X[:3500], y[:3500])
+    assert atlas.estimator_.n_random_features == 200
+    assert len(atlas.heldout_rows_) == 700
+    # 700 and 1,500 rows: two standard errors of the difference are 0.03.
+    assert abs(atlas.heldout_score_ - atlas.score(X[3500:], y[3500:])) < 0.03
+
+
 def test_held_out_rows_are_separated_and_keep_their_neighbours(digits, fitted):
     X_train, X_test, y_train, y_test = digits
     Z = fitted.transform(X_test)

@@ -80,6 +80,19 @@ def test_every_kind_of_data(page, kinds):
     assert page.errors() == []
 
 
+def test_pixels_of_the_plot_are_those_of_the_screen(page, explorer):
+    """Also after a change of its size, while points glide and afterwards."""
+    size = "const c = explorer.panes[0].canvas; return [c.width, c.height]"
+    there = "const c = explorer.panes[0].canvas; return [c.clientWidth, c.clientHeight]"
+    page.look(explorer.url)
+    before = page.run(size)
+    assert before == page.run(there)
+    page.run("explorer.panes[0].told.style.display = 'block'")
+    page.run("explorer.panes[0].told.style.minHeight = '12rem'")
+    page.choose("components-slide", 3)
+    assert before != page.run(size) == page.run(there)
+
+
 def test_a_browser_without_webgl(page, explorer):
     code = (
         "const get = HTMLCanvasElement.prototype.getContext;"

@@ -27,8 +27,7 @@ from .moments import Spread
 
 SHIFT_INVARIANT = ("rbf", "laplacian", "matern")
 RULES = ("scale", "median", "auto")
-# Sparse rows with gamma |x|^2 beyond FAR, in few columns, are compared as dense blocks.
-FAR, WIDEST_DENSE = 1e3, 1024
+FAR, WIDEST_DENSE = 1e3, 1024  # gamma |x|^2 of sparse rows, and columns: see `_near_zero`
 # The parameters in `kernel_params` of each kernel, with defaults.
 PARAMETERS: dict[str, dict[str, float]] = {
     "rbf": {},
@@ -75,8 +74,8 @@ class Kernel:
         """
         if not sparse.issparse(rows) or self.name not in ("rbf", "matern"):
             return 1.0
-        most = np.inf if rows.shape[1] > WIDEST_DENSE else FAR
-        return 1 + 4 * min(most, float(self.gamma) * _largest_square(rows))
+        far = float(self.gamma) * _largest_square(rows)
+        return 1 + 4 * (far if rows.shape[1] > WIDEST_DENSE else min(far, FAR))
 
     def __call__(self, A: Any, B: Any) -> NDArray[Any]:
         """(n, d), (m, d) -> (n, m)."""
@@ -231,9 +230,9 @@ def _near_zero(A: Any, B: Any, gamma: float = np.inf) -> tuple[Any, Any]:
         return A, B
     if gamma * max(_largest_square(A), _largest_square(B)) <= FAR:
         return A, B
-    near = B.toarray() if sparse.issparse(B) else B
-    near, origin = near - near[0], near[0]
-    return (near if A is B else (A.toarray() if sparse.issparse(A) else A) - origin), near
+    left, right = (rows.toarray() if sparse.issparse(rows) else rows for rows in (A, B))
+    near = right - right[0]
+    return (near if A is B else left - right[0]), near
 
 
 def _rbf(A: Any, B: Any, gamma: float) -> NDArray[Any]:

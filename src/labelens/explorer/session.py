@@ -38,7 +38,7 @@ from .space import FittedSpace, Space, embed_each
 from .view import ControlState
 
 # Training rows and held-out rows of a score: each held-out row has its neighbours in the former.
-MOST_KNOWN, MOST_ASKED = 10_000, 2_500
+MOST_KNOWN, MOST_ASKED = 10_000, 2_000
 SHARE, FEWEST_UNTOUCHED = 1 / 3, 20  # of the held-out rows, which are scored once
 QUICK = 20_000  # training rows, with which an atlas takes a few seconds
 KEPT_FITS, KEPT_SPACES = 4, 2

@@ -257,8 +257,7 @@ def _labelled(
         raise ValueError(f"No row has a label in {', '.join(map(repr, labels))}.")
     if gaps.any():
         notes.append(f"{int(gaps.sum())} rows without a label are not used to fit or score.")
-        frame = frame[~gaps]
-        frame = frame.assign(**{name: _whole(frame[name]) for name in labels})
+        frame = frame[~gaps].assign(**{name: _whole(frame[name][~gaps]) for name in labels})
     columns = [frame[name] for name in labels]
     pandas = require("pandas", extra="cli")
     for column in columns:
@@ -278,9 +277,8 @@ def _labelled(
 
 def _whole(column: Any) -> Any:
     """Whole numbers, which gaps had made floats, as integers."""
-    if column.dtype.kind != "f" or (column % 1).any() or column.abs().max() >= 2**53:
-        return column
-    return column.astype(np.int64)
+    whole = column.dtype.kind == "f" and not (column % 1).any() and column.abs().max() < 2**53
+    return column.astype(np.int64) if whole else column
 
 
 def _label_array(column: Any) -> NDArray[Any]:

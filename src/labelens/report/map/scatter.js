@@ -208,6 +208,7 @@ export class Scatter {
   }
 
   resize() {
+    this.sized = true;
     const ratio = window.devicePixelRatio || 1;
     const { clientWidth, clientHeight } = this.canvas;
     const [width, height] = [Math.max(1, clientWidth * ratio), Math.max(1, clientHeight * ratio)];
@@ -272,7 +273,8 @@ export class Scatter {
     this.frame = 0;
     if (!this.to || !this.look || !this.canvas.clientWidth) return;
     if (this.done < 1) this.done = Math.min(1, (performance.now() - this.start) / GLIDE);
-    this.resize();
+    // A new buffer may take long: while points glide the old one is stretched.
+    if (this.done >= 1 || !this.sized) this.resize();
     if (!this.gl) this.renderPen();
     else if (this.done < 1 || this.tries >= 3 || this.n < MANY) this.renderCard();
     else this.measure();
