@@ -284,13 +284,15 @@ def test_sketch_of_scaled_rows_is_weighed_by_their_own_variance(data):
 @pytest.mark.parametrize("approximation", ["nystroem", "exact"])
 def test_sparse_rows_far_from_zero_are_pointed_out_where_distances_lose_digits(rng, approximation):
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 3
+    wide = np.hstack([X, np.zeros((60, 1100))])
     model = KernelSupervisedPCA(
         2, approximation=approximation, gamma=0.1, n_random_features=20, random_state=0
     )
-    model.fit(sparse.csr_array(X), y)
-    model.fit(X + 1e6, y)  # dense rows are shifted
+    for rows in (sparse.csr_array(wide), wide + 1e6, sparse.csr_array(X + 1e6)):
+        model.fit(rows, y)  # dense rows and those of few columns are shifted
+    wide[:, :4] += 1e6
     with pytest.warns(UserWarning, match=r"sparse rows have errors of about .* dense rows"):
-        model.fit(sparse.csr_array(X + 1e6), y)
+        model.fit(sparse.csr_array(wide), y)
 
 
 def test_sparse_rows_that_the_kernel_cannot_tell_apart_give_no_component(rng):

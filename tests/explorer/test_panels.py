@@ -185,7 +185,7 @@ def test_untouched_rows_are_hidden_until_they_are_scored(page):
         assert page.run(shown) == 1797
         page.choose("method", "pca")
         page.run("document.getElementById('final').click()")
-        page.wait("document.querySelector('#panel .hint').textContent.includes('once')")
+        page.wait("document.querySelector('#panel .hint').textContent.includes('already')")
         page.look(served.url)
         assert page.run(shown) == 1797  # they have been seen
         assert page.errors() == []
