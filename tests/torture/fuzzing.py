@@ -7,6 +7,7 @@ is replayed also where atheris is not installed.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import subprocess
@@ -150,6 +151,10 @@ def fuzz(name, options):
         import labelens.tables  # noqa: F401
     work = targets()[name]
     atheris.Setup([sys.argv[0], f"-max_len={LARGEST}", *options], work)
+    # libFuzzer ends by exit(), with the lock of Python, for which threads of pyarrow wait that
+    # exit() waits for. Crashes end by _Exit() of their own.
+    libc = ctypes.CDLL(None)
+    libc.__cxa_atexit(libc._exit, None, None)
     atheris.Fuzz()
 
 
@@ -160,7 +165,11 @@ def fuzzed(tally, name, seconds):
         options = [f"-max_total_time={seconds}", "-timeout=20", f"-artifact_prefix={found}/crash-"]
         options += ["-rss_limit_mb=4096", "-print_final_stats=1"]
         done = subprocess.run(
-            [*command, *options], capture_output=True, text=True, errors="replace"
+            [*command, *options],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds + 300,
         )
         runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
         fault = None if done.returncode == 0 else done.stderr[-1500:]
