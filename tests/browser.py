@@ -65,6 +65,12 @@ class Browser:
     def logs(self, kind):
         return self.driver.get_log(kind)
 
+    def until(self, check, seconds=20):
+        """Wait for what only Python can see, such as a picture of the page."""
+        end = time.monotonic() + seconds
+        while not check():
+            assert time.monotonic() < end
+
     def settle(self):
         """Wait until what was asked for has been drawn: two frames, and one more for WebGL."""
         self.driver.execute_async_script(

@@ -160,7 +160,7 @@ def test_a_reader_uses_the_page(opened):
                  "'rgb(230, 233, 237)'")  # fmt: skip
     browser.press("#legend .row button:nth-child(1)")
     browser.run("report.select(null)")
-    assert browser.pixels(browser.colour("c1"), 40) > 100
+    browser.until(lambda: browser.pixels(browser.colour("c1"), 40) > 100)
 
 
 def test_a_click_in_the_legend_hides_a_class(opened):
