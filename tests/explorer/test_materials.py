@@ -10,7 +10,7 @@ import pytest
 
 import labelens
 from explorer.answers import unpack
-from labelens import Wheel, tables
+from labelens import SupervisedPCA, Wheel, tables
 from labelens.explorer.answers import overview, picture, read_axes
 from labelens.explorer.explored import bundled, from_arrays, from_file, script
 from labelens.explorer.rows import row
@@ -113,6 +113,13 @@ def test_what_explore_takes(rng, kind):
         exec(script(session.material, view, session.estimator(view)), names)
         Z = session.fit(view).Z
         np.testing.assert_allclose(Z, names["Z"][session.order], atol=1e-6 * np.abs(Z).max())
+
+
+def test_text_labels_of_arrays_are_the_classes_of_fit(rng):
+    X, y = rng.normal(size=(80, 3)), np.array(["1.5", "2.5", " ", "?"] * 20, dtype=object)
+    (label,) = Session(from_arrays(X, y)).labels
+    assert not label.continuous
+    assert sorted(label.names) == SupervisedPCA().fit(X, y).classes_.tolist()
 
 
 def test_labels_that_are_also_names_of_columns(rng):

@@ -140,7 +140,7 @@ def _from_frame(X: Any, y: Any, name: str) -> ExploredData:
     frame = frame.rename(columns=str)
     if _are_names(y, frame):
         labels = [y] if isinstance(y, str) else list(y)
-        code = f"from labelens import tables\n\ntable = tables.pick({given}, {labels!r})"
+        code = f"from labelens import tables\n\ntable = tables.pick({given}, {labels}, typed=True)"
     else:
         columns, taken = _label_columns(y, len(frame))
         if clash := [c for c in columns if c in frame.columns]:
@@ -151,9 +151,9 @@ def _from_frame(X: Any, y: Any, name: str) -> ExploredData:
         code = (
             "import numpy as np\nfrom labelens import tables\n\n"
             f"frame = {given}.assign(**{{{beside}}})\n"
-            f"table = tables.pick(frame, {labels!r})"
+            f"table = tables.pick(frame, {labels!r}, typed=True)"
         )
-    return from_table(name, tables.pick(frame, labels), code, frame)
+    return from_table(name, tables.pick(frame, labels, typed=True), code, frame)
 
 
 def _are_names(y: Any, frame: Any) -> bool:

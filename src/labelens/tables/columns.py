@@ -68,10 +68,11 @@ def pick(
     nuisance: Sequence[str] = (),
     text: bool = False,
     encoder: TableEncoder | None = None,
+    typed: bool = False,
 ) -> Table:
     """Features and labels of a table; features are those of a `TableEncoder`.
 
-    `encoder` is one that was fitted before; None fits one.
+    `encoder` is one that was fitted before; None fits one. Text in `typed` labels is no number.
     """
     for name in (*labels, *features, *drop, *nuisance, *([] if groups is None else [groups])):
         if name not in frame.columns:
@@ -79,9 +80,8 @@ def pick(
     if twice := [name for name in labels if list(labels).count(name) > 1]:
         raise ValueError(f"The label {twice[0]!r} is named twice; once is enough.")
     notes: list[str] = list(frame.attrs.get("notes", ()))
-    everything = frame = frame.assign(
-        **{name: read_label(frame[name], na, notes) for name in labels}
-    )
+    texts = () if typed else labels
+    everything = frame = frame.assign(**{n: read_label(frame[n], na, notes) for n in texts})
     frame, columns = _labelled(frame, list(labels), notes)
     rest = everything[everything[list(labels)].isna().any(axis=1)] if labels else frame[:0]
     taken = {*labels, *drop, *nuisance, groups}
